@@ -31,7 +31,9 @@ mod words;
 pub mod work;
 
 pub use clean::{INTERRUPTED as CLEAN_INTERRUPTED, clean};
-pub use database::{Address, Canceller, Database, Environment, all, column_list, connect, masked};
+pub use database::{
+    Address, Canceller, Database, Environment, all, column_list, connect, masked, selected,
+};
 pub use error::{Error, Result};
 pub use facts::Facts;
 pub use guard::{Look, MARKS, alone, check as guard};

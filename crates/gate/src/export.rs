@@ -9,6 +9,11 @@ use crate::admission::Line;
 /// What nginx takes for `limit_conn` at most.
 const NGINX_MOST: f64 = 65_535.0;
 
+/// By what part of it a number that was worked out may differ from the whole number that it is.
+const WHOLE: f64 = 1e-9;
+/// The longest period that is looked at for a whole number.
+const HOUR_S: u32 = 3600;
+
 /// nginx's configuration of one server in front of these, each `host:port`.
 pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> String {
     let mut out = about(line, "limit_req and limit_conn");
@@ -59,9 +64,7 @@ pub fn haproxy(line: &Line, listen: &str, servers: &[String]) -> String {
     out.push_str(
         "# Append it to haproxy.cfg, or give it as one more file: haproxy -f haproxy.cfg -f THIS; -c checks both.\n\n",
     );
-    // Its counters are of whole seconds: a rate below one has a longer period.
-    let period_s = if line.rate_per_s >= 10.0 { 1.0 } else { (10.0 / line.rate_per_s).ceil() };
-    let rate = (line.rate_per_s * period_s).floor();
+    let (rate, period_s) = per_period(line.rate_per_s);
     let _ = write!(
         out,
         "frontend load_line\n\
@@ -87,6 +90,19 @@ pub fn haproxy(line: &Line, listen: &str, servers: &[String]) -> String {
         let _ = writeln!(out, "    server api{} {server} maxconn {each}", number + 1);
     }
     out
+}
+
+/// A rate as whole requests in whole seconds, as few seconds as hold a whole number: all of them may come at once. Else rounded
+/// down, by less than a tenth.
+fn per_period(per_s: f64) -> (f64, f64) {
+    let requests = |seconds: u32| per_s * f64::from(seconds);
+    let is_whole = |seconds: &u32| {
+        let requests = requests(*seconds);
+        requests > 0.5 && (requests - requests.round()).abs() < WHOLE * requests
+    };
+    let rounded = if per_s >= 10.0 { 1 } else { (10.0 / per_s).ceil() as u32 };
+    let seconds = (1..=rounded.min(HOUR_S)).find(is_whole).unwrap_or(rounded);
+    ((requests(seconds) + WHOLE).floor().max(1.0), f64::from(seconds))
 }
 
 fn about(line: &Line, by: &str) -> String {
@@ -154,7 +170,26 @@ mod tests {
         assert!(haproxy(&one, "x", &three).contains("server api3 127.0.0.1:3 maxconn 1\n"));
         let many = Line { at_once: 100_000.0, ..line(2.5) };
         assert!(nginx(&many, "x", &servers).contains("limit_conn at_once 65535;"));
-        assert!(haproxy(&line(2.5), "x", &servers).contains("gpc0_rate(4s)"));
-        assert!(haproxy(&line(2.5), "x", &servers).contains("ge 10 }"));
+    }
+
+    /// Of 0.5 a second, ten were let through at once, and none for 20 s.
+    #[test]
+    fn haproxy_counts_in_the_shortest_time_of_a_whole_number() {
+        for (per_s, requests, seconds) in [
+            (8022.9, 8022, 1),
+            (20.0, 20, 1),
+            (3.0, 3, 1),
+            (2.5, 5, 2),
+            (0.5, 1, 2),
+            (0.1, 1, 10),
+            (1.0 / 3.0, 1, 3),
+            (1.0 / 60.0, 1, 60),
+            (0.123_456_7, 10, 82),
+        ] {
+            let text = haproxy(&line(per_s), "x", &["127.0.0.1:1".to_owned()]);
+            let has = |part: String| text.contains(&part);
+            let counts = has(format!("gpc0_rate({seconds}s)")) && has(format!("ge {requests} }}"));
+            assert!(counts, "{per_s}: {text}");
+        }
     }
 }

@@ -9,6 +9,7 @@ mod checked;
 mod control;
 mod error;
 mod failing;
+mod headerless;
 mod heir;
 mod loading;
 mod named;
@@ -378,7 +379,9 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
     match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
         Ok(writer) => Ok(Some(Arc::new(writer))),
-        Err(error) => Err(GatewayError::File(format!("{}: {error}", path.display()))),
+        Err(error) => {
+            Err(GatewayError::File(format!("the access log {}: {error}", path.display())))
+        }
     }
 }
 
@@ -389,7 +392,9 @@ fn sink(
 ) -> Result<Box<dyn Sink>, GatewayError> {
     // Makes the file, readable by its owner only.
     let opened = crate::keys::Store::open(store).map_err(GatewayError::Store);
-    drop(opened.map_err(written.named("keys.store", config.keys.store.as_ref()))?);
+    let opened = opened.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
+    opened.record_usage_place(&usage_place(config)).map_err(GatewayError::Store)?;
+    drop(opened);
     let sink: Box<dyn Sink> = if let Some(url) = &config.usage.http {
         let source = crate::keys::new_key().map_err(GatewayError::Store)?;
         let source = source.trim_start_matches("plk_");
@@ -404,6 +409,23 @@ fn sink(
         return Ok(Box::new(Sqlite::open(store).map_err(GatewayError::File)?));
     };
     Ok(Box::new(Counted::beside(sink, store).map_err(GatewayError::File)?))
+}
+
+/// Where usage is reported, for people, without what a URL may hold of secrets; empty for the store.
+fn usage_place(config: &Config) -> String {
+    match (&config.usage.http, &config.usage.json_lines) {
+        (Some(url), _) => {
+            let url = url.get_ref();
+            let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            format!("http://{}", host.rsplit('@').next().unwrap_or_default())
+        }
+        (None, Some(path)) => {
+            let path = path.get_ref();
+            std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string()
+        }
+        (None, None) => String::new(),
+    }
 }
 
 /// Starts to write how far quotas are used, as often as that is due.

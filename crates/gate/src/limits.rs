@@ -9,7 +9,7 @@ mod gcra;
 mod quota;
 
 pub use at_once::AtOnce;
-pub(crate) use calendar::MONTHS;
 pub use calendar::{Calendar, Periods, date};
+pub(crate) use calendar::{MONTHS, day_begins_s};
 pub use gcra::{Gcra, Rate};
 pub use quota::Quota;

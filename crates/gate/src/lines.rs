@@ -13,6 +13,46 @@ pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(mode).open(path)
 }
 
+/// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
+/// beyond them is taken back.
+pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
+    let (written, result) = write_most(file, lines);
+    let whole = whole_lines(&lines[..written]);
+    if whole < written {
+        take_back(file, written - whole);
+    }
+    (whole, result)
+}
+
+/// Bytes that were written, and why not all were.
+fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut written = 0;
+    while written < bytes.len() {
+        match out.write(&bytes[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+            Ok(more) => written += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
+}
+
+/// Bytes up to the end of the last whole line.
+fn whole_lines(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+}
+
+/// Shortens a file by the bytes that were written to it last.
+fn take_back(file: &File, bytes: usize) {
+    if let Ok(about) = file.metadata()
+        && about.is_file()
+    {
+        // Where it cannot be, `end_last` ends the line.
+        let _ = file.set_len(about.len().saturating_sub(bytes as u64));
+    }
+}
+
 /// Ends the last line of a file at a path, where a full disk or a killed process has cut it short.
 pub(crate) fn end_last(file: &mut File, path: &Path) {
     if ends_within_a_line(file, path) {
@@ -39,6 +79,46 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    /// A disk with room for so many bytes.
+    struct Room(usize);
+
+    impl Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            // In pieces, as a kernel may.
+            let takes = bytes.len().min(self.0).min(3);
+            self.0 -= takes;
+            if takes == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(takes) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn of_lines_that_find_no_room_the_whole_ones_are_known() {
+        let lines = b"one\ntwo\nthree\n";
+        for (room, whole) in [(0, 0), (3, 0), (4, 4), (9, 8), (13, 8), (14, 14), (99, 14)] {
+            let (written, result) = write_most(&mut Room(room), lines);
+            assert_eq!((written, result.is_ok()), (room.min(14), room >= 14), "{room}");
+            assert_eq!(whole_lines(&lines[..written]), whole, "{room}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_of_a_line_is_taken_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines");
+        fs::write(&path, "one\ntw").unwrap();
+        let mut file = open(&path, 0o600).unwrap();
+        take_back(&file, 2);
+        let (whole, result) = append(&mut file, b"three\n");
+        assert_eq!((whole, result.is_ok()), (6, true));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
+        let (whole, result) = append(&mut open(Path::new("/dev/full"), 0o600).unwrap(), b"x\n");
+        assert_eq!((whole, result.is_err()), (0, true));
+    }
 
     #[test]
     fn a_line_that_was_cut_short_is_ended() {

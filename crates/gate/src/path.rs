@@ -43,6 +43,7 @@ mod slab;
 mod target;
 mod tunnel;
 mod up;
+mod validity;
 mod waiting;
 mod worker;
 

@@ -12,9 +12,6 @@ const MOST_STEPS: usize = 40;
 const MOST_TRIALS: usize = 4_000;
 /// Ways drawn at random.
 const DRAWN: usize = 2_000;
-/// Pauses between two endpoints that are kept.
-const MOST_PAUSES: usize = 1_000;
-
 /// What follows an endpoint: nothing behind the last of a session.
 type Next = BTreeMap<Option<u32>, u64>;
 
@@ -25,7 +22,14 @@ pub(crate) struct Chain {
     visits: u64,
     /// By endpoint; nothing stands before the first of a session.
     next: HashMap<Option<u32>, Next, FixedState>,
-    pauses: HashMap<(u32, u32), Vec<u64>, FixedState>,
+    pauses: HashMap<(u32, u32), Pauses, FixedState>,
+}
+
+/// Pauses between two endpoints.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pauses {
+    count: u64,
+    sum_ns: u128,
 }
 
 /// A way through the site: endpoints in their order.
@@ -40,9 +44,8 @@ impl Chain {
             self.count(before.map(|(_, endpoint)| endpoint), Some(endpoint));
             if let Some((from, other)) = before {
                 let pauses = self.pauses.entry((other, endpoint)).or_default();
-                if pauses.len() < MOST_PAUSES {
-                    pauses.push((at - from).max(0) as u64);
-                }
+                pauses.count += 1;
+                pauses.sum_ns += (at - from).max(0) as u128;
             }
             before = Some((at, endpoint));
         }
@@ -62,8 +65,8 @@ impl Chain {
         }
         for (pair, pauses) in other.pauses {
             let own = self.pauses.entry(pair).or_default();
-            own.extend(pauses);
-            own.truncate(MOST_PAUSES);
+            own.count += pauses.count;
+            own.sum_ns += pauses.sum_ns;
         }
     }
 
@@ -76,12 +79,12 @@ impl Chain {
         self.visits as f64 / (self.sessions as f64).max(1.0)
     }
 
-    /// The usual pause between two endpoints, in nanoseconds.
+    /// The mean pause between two endpoints, in nanoseconds. With it, as many sessions are under way as in the log
+    /// (Little's law); a median would end sessions too soon, since long pauses are few.
     pub(crate) fn pause(&self, from: u32, to: u32) -> u64 {
-        let Some(pauses) = self.pauses.get(&(from, to)) else { return 0 };
-        let mut pauses = pauses.clone();
-        pauses.sort_unstable();
-        pauses.get(pauses.len() / 2).copied().unwrap_or(0)
+        self.pauses
+            .get(&(from, to))
+            .map_or(0, |pauses| (pauses.sum_ns / u128::from(pauses.count.max(1))) as u64)
     }
 
     /// The likeliest ways, `most` at most, each with its probability.
@@ -206,5 +209,16 @@ mod tests {
         assert_eq!(ways[0].0, [0, 1]);
         assert_eq!((chain.steps(), chain.pause(0, 1), chain.pause(1, 0)), (1.5, 7, 0));
         assert_eq!(chain.drawn(), expected.map(|(way, _)| way).into());
+    }
+
+    #[test]
+    fn pauses_add_up_to_what_sessions_last() {
+        let (mut chain, mut other) = (Chain::default(), Chain::default());
+        for pause in [1, 2, 3] {
+            chain.add([(0, 0), (pause, 1)].into_iter());
+        }
+        other.add([(0, 0), (94, 1)].into_iter());
+        chain.append(other);
+        assert_eq!(chain.pause(0, 1), 25);
     }
 }

@@ -16,7 +16,7 @@ use model::workload::{Fields, FileFormat, Order, Pool, Step};
 use crate::each::{Each, map};
 use crate::pools::{Content, Table, escaped, free, plain};
 use crate::rows::Rows;
-use crate::scale::{Observed, Scale, Scaled};
+use crate::scale::{Observed, Scale, Scaled, figure};
 use crate::survey::Surveyed;
 use crate::tally::{Endpoint, Tally, Variant};
 use crate::template::{Piece, Template, printable};
@@ -113,6 +113,7 @@ pub fn outcome(
         made: Outcome::default(),
         ways_in: BTreeMap::new(),
         refused: Vec::new(),
+        cut: Vec::new(),
     };
     making.endpoints(each);
     making.load(&sessions);
@@ -154,6 +155,8 @@ struct Making<'a> {
     ways_in: BTreeMap<u32, Step>,
     /// Endpoints most of whose requests are refused in the log.
     refused: Vec<String>,
+    /// Pools that have not all values of the log, each with how many it has.
+    cut: Vec<String>,
 }
 
 impl Making<'_> {
@@ -194,8 +197,43 @@ impl Making<'_> {
         }
         self.made.mined.covered = covered as f64 / peak;
         self.made.mined.beyond_top = self.surveyed.peak.requests.saturating_sub(covered);
+        self.note_cut();
+        self.note_rare();
         self.note_left_out();
         self.note_unused();
+    }
+
+    /// Says which share of the peak has query names that no request of the workload has.
+    fn note_rare(&mut self) {
+        let kept = self.order.iter().filter(|at| self.kept[**at]);
+        let rare = kept.map(|at| &self.tally.endpoints[*at]).filter(|one| one.rare.peak > 0);
+        let all: u64 = rare.clone().map(|one| one.rare.peak).sum();
+        let Some(most) = rare.max_by_key(|one| one.rare.peak) else { return };
+        let note = format!(
+            "{} % of the peak's requests have rare sets of query names, and are sent with the names that come most often \
+             of their endpoint, most at {} {}: {} % of its requests",
+            figure(all as f64 / self.surveyed.peak.requests.max(1) as f64 * 100.0),
+            most.method,
+            self.template(most).text(),
+            figure(most.rare.peak as f64 / most.peak.max(1) as f64 * 100.0)
+        );
+        self.made.mined.notes.push(note);
+    }
+
+    /// Says which pools are a sample of the log's values.
+    fn note_cut(&mut self) {
+        const MOST: usize = 5;
+        if self.cut.is_empty() {
+            return;
+        }
+        let more = self.cut.len().saturating_sub(MOST);
+        let and = if more > 0 { format!("; and {more} more pools") } else { String::new() };
+        self.cut.truncate(MOST);
+        self.made.mined.notes.push(format!(
+            "some pools have fewer values than the log, and each value comes more often: caches are hit more often than \
+             with the log's. {}{and}",
+            self.cut.join("; ")
+        ));
     }
 
     fn note_left_out(&mut self) {
@@ -325,6 +363,10 @@ impl Making<'_> {
             ..Pool::default()
         };
         self.made.workload.pools.insert(name.clone(), pool);
+        if table.logged > table.held as u64 {
+            let (held, logged) = (figure(table.held as f64), figure(table.logged as f64));
+            self.cut.push(format!("{name} has {held} of about {logged} sets of values"));
+        }
         if table.left_out > 0 {
             self.made.mined.notes.push(format!(
                 "{of}: {} sets of values were left out of its pool: credentials, or no text",

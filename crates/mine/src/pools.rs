@@ -52,6 +52,10 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(Vec<String>, f64)>,
     /// Rows left out since they hold something that cannot be written, or credentials.
     pub(crate) left_out: usize,
+    /// Rows, also once they are written and cleared away.
+    pub(crate) held: usize,
+    /// Different rows that the log has: an estimate where they were too many to keep.
+    pub(crate) logged: u64,
     /// Different rows that the log has for each that is here.
     pub(crate) stands_for: f64,
     /// The standard error of that, as a share of it.
@@ -110,6 +114,8 @@ impl Table {
         table.stands_for = if exact { 1.0 } else { (from.distinct() as f64 / rows).max(1.0) };
         table.error = from.distinct_error();
         table.fill(template, names, &secrets, decoded, exact);
+        table.held = table.rows.len();
+        table.logged = if exact { table.held as u64 } else { from.distinct() };
         table
     }
 

@@ -50,6 +50,7 @@ struct Reading {
 /// What sessions come to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sessions {
+    /// Of a sample it is an estimate, which may be above the number of requests.
     pub(crate) count: u64,
     pub(crate) requests: f64,
     pub(crate) think: Latencies<u64>,
@@ -57,6 +58,13 @@ pub(crate) struct Sessions {
     pub(crate) most_open: u64,
     /// What follows what, of endpoints that are kept.
     pub(crate) chain: Chain,
+}
+
+impl Sessions {
+    /// How many there are in a log of so many requests: each has one at least.
+    pub(crate) fn among(&self, requests: u64) -> u64 {
+        self.count.min(requests)
+    }
 }
 
 impl Visits {
@@ -255,7 +263,7 @@ mod tests {
         // Without the endpoint that is not kept.
         assert_eq!(
             (sessions.chain.steps(), sessions.chain.pause(0, 1)),
-            (5.0 / 3.0, 5 * SECOND as u64)
+            (5.0 / 3.0, 9 * SECOND as u64 / 2)
         );
     }
 
@@ -282,6 +290,13 @@ mod tests {
         });
         assert_eq!(found[0], found[1]);
         assert!(found[0].2 < 1.0, "some users were left out: {found:?}");
+    }
+
+    #[test]
+    fn there_are_no_more_sessions_than_requests() {
+        let estimated = Sessions { count: 4_004_336, ..Sessions::default() };
+        assert_eq!(estimated.among(4_000_000), 4_000_000);
+        assert_eq!(estimated.among(5_000_000), 4_004_336);
     }
 
     #[test]

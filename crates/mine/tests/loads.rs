@@ -278,6 +278,8 @@ fn the_error_of_what_is_estimated_is_said() {
         let distinct = made.mined.endpoints[0].parameters[0].distinct as f64;
         let note = made.mined.notes.iter().find(|note| note.contains("how many values"));
         assert_eq!(note.is_some(), estimated, "{:?}", made.mined.notes);
+        let cut = made.mined.notes.iter().any(|note| note.contains("caches are hit more often"));
+        assert_eq!(cut, estimated, "{:?}", made.mined.notes);
         // One of 4,096 to 8,192 values is left out or not by its hash.
         let error = note.map_or(0.0, |note| {
             let (_, text) = note.rsplit_once("up to ").expect("an error");
@@ -285,5 +287,18 @@ fn the_error_of_what_is_estimated_is_said() {
         });
         assert!((0.0..0.017).contains(&error), "{error}");
         assert!((distinct / f64::from(ids) - 1.0).abs() <= 4.0 * error, "{distinct} {error}");
+    }
+}
+
+#[test]
+fn query_names_that_are_not_kept_are_told() {
+    let log = |sets: u32| -> String {
+        (0..3_000).map(|n| line(n, n % 50, &format!("GET /list?f{}=1", n % sets), 200)).collect()
+    };
+    for (sets, told) in [(10, None), (24, Some("50 % of the peak's requests have rare sets"))] {
+        let made = mined(&log(sets), Wanted { top: 30, ..Wanted::default() });
+        let note = made.mined.notes.iter().find(|note| note.contains("rare sets"));
+        assert_eq!(note.is_some(), told.is_some(), "{:?}", made.mined.notes);
+        assert!(note.is_none_or(|note| note.starts_with(told.unwrap_or_default())), "{note:?}");
     }
 }

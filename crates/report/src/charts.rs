@@ -123,12 +123,13 @@ pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
 /// What is drawn of a stored histogram. Its greatest value is only as exact as its buckets, the summary's is exact.
 fn distribution(name: &str, latencies: &Latencies<u64>, summary: &Summary) -> SpectrumSeries {
     let rows = hgrm::rows(latencies);
+    let max = if summary.count > 0 { summary.max } else { latencies.max() };
     let below = rows.iter().filter(|row| row.share < 1.0);
     SpectrumSeries {
         name: name.to_owned(),
-        points: below.map(|row| (row.share * 100.0, seconds(row.nanos))).collect(),
+        points: below.map(|row| (row.share * 100.0, seconds(row.nanos.min(max)))).collect(),
         p50_and_p99_s: p50_and_p99_s(summary),
-        max_s: Some(seconds(if summary.count > 0 { summary.max } else { latencies.max() })),
+        max_s: Some(seconds(max)),
         count: Some(latencies.count()),
     }
 }
@@ -202,6 +203,16 @@ mod tests {
         run.service_ns.max = 123_456_789;
         let service = spectrum(&run).series.pop().expect("a series");
         assert_eq!(service.max_s, Some(0.123_456_789));
+    }
+
+    /// The bucket of the greatest latency reaches beyond it.
+    #[test]
+    fn no_percentile_is_above_the_greatest_latency() {
+        let mut run = sample::closed_loop();
+        run.service_ns.max -= 1_000;
+        let service = spectrum(&run).series.pop().expect("a series");
+        let max_s = service.max_s.expect("a greatest");
+        assert!(service.points.iter().all(|&(_, y)| y <= max_s), "{service:?}");
     }
 
     #[test]

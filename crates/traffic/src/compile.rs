@@ -209,7 +209,17 @@ impl Compiled {
     /// of time. Sources of one `Compiled` share the cursors of ordered pools, and continue where those
     /// of earlier runs stopped.
     pub fn supply(&self, unix_ns: i64) -> Arc<dyn Supply> {
-        Arc::new(Players { program: Arc::clone(&self.program), unix_ns })
+        self.supply_of(self.program.seed, unix_ns)
+    }
+
+    /// As [`Self::supply`], with the draws of this seed instead. A shuffled pool keeps its order, as it goes on where the
+    /// run before stopped.
+    pub fn supply_of(&self, seed: u64, unix_ns: i64) -> Arc<dyn Supply> {
+        let mut program = Arc::clone(&self.program);
+        if program.seed != seed {
+            Arc::make_mut(&mut program).seed = seed;
+        }
+        Arc::new(Players { program, unix_ns })
     }
 
     /// The first requests as they would be sent, `count` at most. Uses up no rows. Of a flow all steps

@@ -211,7 +211,9 @@ impl Part {
 
 /// Whether the value of a `Connection` field has the option `close` (RFC 9110 section 7.6.1).
 pub fn asks_to_close(value: &[u8]) -> bool {
-    value.split(|&byte| byte == b',').any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+    value
+        .split(|&byte| byte == b',')
+        .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
 }
 
 /// Where a request's bytes are.

@@ -9,7 +9,7 @@ use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
 use model::{Block, ErrorClass, Presence, Run, Silence, Users};
 
 use crate::figures::{grouped, share};
-use crate::offered::{at_cap, shortfall};
+use crate::offered::{at_cap, left_behind, shortfall};
 
 /// The shortest period without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;
@@ -31,9 +31,11 @@ const FEWEST_FAILING: u32 = 3;
 const IMPROBABLE: f64 = 7.0;
 /// Attempts that failed one after the other, at least, of a user that counts as left.
 const FAILED_IN_A_ROW: f64 = 3.0;
-/// A long wait that ended well: at least as long, as much of the window, and as many users at once. Requests of fewer
+/// A long wait that ended well: as much of the window, and as many users at once. Requests of fewer
 /// users may all be slow at once by chance.
-pub(crate) const STALL: (Nanos, f64, u64) = (SECOND, 0.1, 4);
+pub(crate) const STALL: (f64, u64) = (0.1, 4);
+/// The shortest wait that counts of users that are connecting, or that an interruption cut short: either may be about to end.
+const LONG_WAIT: Nanos = SECOND;
 /// How many times what requests usually take a stall lasts: the 99th percentile of the service time; where users pause
 /// between requests, and each of the few that they make may be part of it, the 90th; in an open loop, where
 /// many requests may be, the median.
@@ -56,6 +58,8 @@ pub struct Gone {
     pub away_ns: Nanos,
     /// Whether the server was away at the window's end.
     pub at_end: bool,
+    /// Whether it refused or cut off a substantial part of the load.
+    pub cut_off: bool,
     /// Connections that were cut off at once, where the others were served.
     pub at_once: Option<AtOnce>,
     /// The status of the errors that it responded with meanwhile, if it did.
@@ -128,9 +132,9 @@ pub fn gone(run: &Run) -> Option<Gone> {
     let found: Vec<&Silence> =
         presence.silences.iter().filter(|silence| away(run, silence)).collect();
     let longest = found.iter().max_by_key(|silence| silence.duration_ns());
-    let in_part = cut_off(run, presence).is_some_and(|cut| cut >= CUT_OFF);
+    let is_cut_off = cut_off(run, presence).is_some_and(|cut| cut >= CUT_OFF);
     let at_once = if longest.is_none() { cut_at_once(run) } else { None };
-    if longest.is_none() && !in_part && at_once.is_none() {
+    if longest.is_none() && !is_cut_off && at_once.is_none() {
         return None;
     }
     let last = found.iter().find(|silence| !silence.ended);
@@ -139,6 +143,7 @@ pub fn gone(run: &Run) -> Option<Gone> {
         times: found.len(),
         away_ns: found.iter().map(|silence| silence.duration_ns()).fold(0, Nanos::saturating_add),
         at_end: last.is_some(),
+        cut_off: is_cut_off,
         at_once,
         status: server_error(run),
         words: words(run),
@@ -167,8 +172,8 @@ pub fn gone_for_good(run: &Run) -> Option<Gone> {
 
 /// The share of the load that the server refused or cut off: of users' time in a closed loop, of the
 /// attempts in an open one; without what ran out on this side, which the server never saw. Time-outs do not
-/// count, nor do idle connections where hardly any others were cut off, nor does an open loop whose arrivals could not all be sent: an overloaded server has the one, and
-/// turns away for the other.
+/// count, nor do idle connections where hardly any others were cut off, nor does an open loop of which arrivals were left
+/// that the server did not refuse: an overloaded server has the one, and turns away for the other.
 pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
     use ErrorClass::{Connect, Protocol, Read, Tls, Write};
 
@@ -186,7 +191,7 @@ pub(crate) fn cut_off(run: &Run, presence: &Presence) -> Option<f64> {
         return (presence.user_ns > 0)
             .then(|| part * presence.cut_ns as f64 / presence.user_ns as f64);
     }
-    if at_cap(run) || shortfall(run).is_some() {
+    if at_cap(run) || left_behind(run) {
         return None;
     }
     (run.totals.attempts > 0).then(|| by_server / run.totals.attempts as f64)
@@ -257,13 +262,13 @@ fn silent(run: &Run, silence: &Silence) -> bool {
         && length >= FAILING_TIMES.saturating_mul(run.service_ns.p99);
     let answered = run.first_byte_ns.p99.min(run.service_ns.p50);
     let least = if run.interrupted {
-        STALL.0.max(STALL_TIMES.saturating_mul(run.service_ns.p99))
+        LONG_WAIT.max(STALL_TIMES.saturating_mul(run.service_ns.p99))
     } else {
         SHORTEST.max(SILENT_TIMES.saturating_mul(answered))
     };
     // Who is still connecting has made no attempt yet, and may be about to succeed.
     let opening = run.connect_ns.p99.saturating_add(run.tls_ns.p99);
-    let long = least.max(STALL.0).max(SILENT_TIMES.saturating_mul(opening));
+    let long = least.max(LONG_WAIT).max(SILENT_TIMES.saturating_mul(opening));
     let waits = |users: &Users| users.end_waits.range(long..).next().is_some();
     // Users that find no port here wait for nothing of the server's: an earlier time-out says nothing of them.
     let open = totals.errors.timeout > 0 && totals.limits.is_empty()
@@ -276,7 +281,7 @@ fn silent(run: &Run, silence: &Silence) -> bool {
 /// Every user waited at once, far longer than requests usually do here, and in the end got a response or was
 /// given up.
 fn stalled(run: &Run, silence: &Silence) -> bool {
-    let (least, part, users) = STALL;
+    let (part, users) = STALL;
     let length = silence.duration_ns();
     let service = &run.service_ns;
     let pauses = run.plan.think_ns.is_some() || run.plan.pace_ns.is_some();
@@ -285,7 +290,7 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
         None if pauses => service.p90,
         None => service.p99,
     };
-    let long = length >= least
+    let long = length >= SHORTEST
         && length as f64 >= part * run.totals.duration_ns as f64
         && length >= STALL_TIMES.saturating_mul(usual)
         && u64::from(run.plan.connections) >= users;

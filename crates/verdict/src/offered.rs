@@ -2,6 +2,8 @@
 
 use model::{ErrorClass, ErrorCounts, Run};
 
+use crate::validity::SENT_AGAIN_NS;
+
 /// Share of arrivals that may go unsent.
 pub(crate) const SHORTFALL: f64 = 0.001;
 /// Share of the cap that counts as every connection in use: workers own their connections, so one
@@ -37,6 +39,17 @@ pub(crate) fn shortfall(run: &Run) -> Option<f64> {
     let (offered, attempts) = (run.rates.offered_per_s, run.totals.attempts as f64);
     let unsent = (1.0 - run.rates.achieved_per_s / offered) * attempts;
     (open_loop(run) && offered > 0.0 && unsent > in_hands(run)).then_some(unsent)
+}
+
+/// Whether more arrivals were left than the server refused: an attempt that found no connection was not sent either. Where
+/// connections had to be asked for a second time, its queue of them was full, and the attempts are those of an overload.
+pub(crate) fn left_behind(run: &Run) -> bool {
+    let errors = &run.totals.errors;
+    let refused = match run.connect_ns.max < SENT_AGAIN_NS {
+        true => errors.of(ErrorClass::Connect).saturating_add(errors.of(ErrorClass::Tls)),
+        false => 0,
+    };
+    shortfall(run).is_some_and(|unsent| unsent - refused as f64 > in_hands(run))
 }
 
 /// As many arrivals as may be in the workers' hands as the window ends.

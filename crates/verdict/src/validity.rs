@@ -89,7 +89,7 @@ pub const RULES: &[Rule] = &[
                     within two neighbouring blocks of the window, and almost never outside them, \
                     it did so to {AT_ONCE} of the connections",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
-                      A note if it was away for less than {MOMENT} of the window and came back. \
+                      A note if it was away for less than {MOMENT} of the window, came back, and cut off less than {CUT_OFF}. \
                       If an objective on `available` is decided, the exit code follows that \
                       objective",
         advice: "Find out why the server went away and measure again; to test its absence on \

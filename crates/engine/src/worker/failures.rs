@@ -165,7 +165,7 @@ impl Worker {
         self.end_without_response(j, now, class, |recorder, flight| {
             let counts = idle.is_some() && recorder.measures(flight.due);
             recorder.tally.idle_cuts += u64::from(counts);
-            recorder.failed(flight.attempt(), class, &sample);
+            recorder.failed(flight.attempt(), class, sample);
         });
     }
 

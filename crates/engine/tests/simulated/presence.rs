@@ -235,6 +235,30 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
+#[test]
+fn a_stall_of_less_than_a_second_is_named_where_it_is_a_tenth_of_the_window() {
+    for load in [closed(5), open(300.0, 400)] {
+        let load = load.with(|plan| plan.duration_ns = Some(4 * SECOND));
+        let until = |ms| stalled(&load, (2 * SECOND, 2 * SECOND + ms * MILLISECOND), 5_000_000);
+        let (consequence, text) = finding(&until(800)).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert_eq!(finding(&until(450)), None);
+    }
+}
+
+/// Of an open loop one arrival in eight is refused, all of them within less time than an absence takes to be one.
+#[test]
+fn arrivals_that_are_refused_within_a_moment_are_counted_all_the_same() {
+    let load = open(300.0, 50).with(|plan| plan.duration_ns = Some(3 * SECOND));
+    let serve = |world: &World| {
+        vec![well(world, &load, 0, SECOND), well(world, &load, 7 * SECOND / 5, 60 * SECOND)]
+    };
+    let run = judged(drive(&load, serve).run);
+    let (consequence, text) = finding(&run).expect("named");
+    assert_eq!(consequence, Verdict::Invalid, "{text}");
+    assert!(text.contains("cut off some of its users"), "{text}");
+}
+
 /// A server that ends while all its users think closes their connections, and no attempt fails in the window.
 #[test]
 fn a_server_that_ends_while_its_users_think_is_not_called_sound() {

@@ -1,6 +1,5 @@
 //! One kind of trouble at a time, counted in its class.
 
-use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, SECOND};
 use model::{ReasonCode, Run};
 use net::Close;

@@ -67,7 +67,9 @@ impl Mysql {
                         if let Ok(mut fault) = fault.lock() {
                             *fault = Some(error);
                         }
-                        return Err(io::Error::other("a row could not be made"));
+                        // The file ends in the regular way, since the server waits for its end before it reads
+                        // another statement; what arrived is rolled back.
+                        return Ok(());
                     }
                 }
             }

@@ -20,3 +20,13 @@ fn rows_that_a_rule_refuses_are_told_from_what_fails_otherwise() {
         assert!(matches!(error, Error::Database(_)), "{error:?}");
     }
 }
+
+/// The server waits for the rest of the rows meanwhile.
+#[test]
+fn a_row_that_cannot_be_made_is_told_by_its_condition() {
+    let sql = "CREATE TABLE a (id INT PRIMARY KEY, p INT NOT NULL, q INT NOT NULL, CONSTRAINT c CHECK (p + q = 123456789));";
+    let Some(engine) = Engine::mariadb(sql) else { return };
+    let why = engine.fill(&[("a", 50)]).expect_err("no row meets it").to_string();
+    assert!(why.contains("no row that meets the condition"), "{why}");
+    assert_eq!(engine.number("SELECT count(*) FROM a"), 0);
+}

@@ -1,7 +1,7 @@
 //! The thread of the log: pages to lines, lines to the file.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -77,24 +77,25 @@ impl Writer {
         }
     }
 
-    /// Writes the lines of a page. Where that fails on the way, all of them count as failed.
+    /// Writes the lines of a page. Those that find no room count as failed.
     fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current) {
         let (policy, _) = current.get();
         let wall_ns = (net::clock::wall() as i64).wrapping_sub(net::clock::now() as i64);
-        let (mut lines, mut count, mut rest) = (Vec::with_capacity(2 * page.len()), 0, page);
+        let (mut text, mut count, mut rest) = (Vec::with_capacity(2 * page.len()), 0, page);
         while let Some(entry) = Entry::read(&mut rest) {
             count += 1;
-            self.format.write(&mut lines, &entry, wall_ns, policy.route_name(entry.route));
+            self.format.write(&mut text, &entry, wall_ns, policy.route_name(entry.route));
         }
-        let written = match file {
-            Some(open) => self.noted(open.write_all(&lines)),
-            None => false,
-        };
-        if !written {
-            *file = None;
+        let mut written = 0;
+        if let Some(open) = file {
+            let (whole, result) = lines::append(open, &text);
+            written = text[..whole].iter().filter(|byte| **byte == b'\n').count() as u64;
+            if !self.noted(result) {
+                *file = None;
+            }
         }
-        let counter = if written { &self.shelf.written } else { &self.shelf.failed };
-        counter.fetch_add(count, Ordering::Relaxed);
+        self.shelf.written.fetch_add(written, Ordering::Relaxed);
+        self.shelf.failed.fetch_add(count - written, Ordering::Relaxed);
     }
 
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
@@ -127,6 +128,8 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     /// A full disk lets files be opened: that is no sign that lines can be written again.

@@ -145,9 +145,9 @@ fn path(out: &mut String, counts: &PathCounts) {
     let name = "plimsoll_gate_connections_total";
     head(out, name, "counter", "Connections of clients by what came of them.");
     for (end, n) in [
-        ("accepted", counts.accepted.saturating_sub(counts.capped)),
+        ("accepted", counts.accepted.saturating_sub(counts.capped + counts.headerless)),
         ("capped", counts.capped),
-        ("failed", counts.not_accepted),
+        ("failed", counts.not_accepted + counts.headerless),
     ] {
         line(out, name, &format!("end=\"{end}\""), n as f64);
     }

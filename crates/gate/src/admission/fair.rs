@@ -70,12 +70,13 @@ impl Known {
 }
 
 impl Asking {
-    /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request.
+    /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request; a slot may come more than
+    /// once.
     pub fn note(&mut self, asked_milli: impl Iterator<Item = (u32, u64)>, seconds: f64) {
         let seconds = seconds.max(1e-3);
         let (newer, kept) = (1.0 - (-seconds / MEMORY_S).exp(), (-seconds / LATELY_S).exp());
         for (slot, milli) in asked_milli {
-            self.0.entry(slot).or_default().now_milli = milli;
+            self.0.entry(slot).or_default().now_milli += milli;
         }
         self.0.values_mut().for_each(|known| known.learn(seconds, newer, kept));
         self.0

@@ -407,6 +407,8 @@ mod tests {
             let wrong = with(field, value).unwrap_err();
             assert!(wrong.to_string().contains(&format!("{field} is ")), "{field}: {wrong}");
         }
+        let low = with("rate_low_per_s", 950.5).unwrap_err().to_string();
+        assert!(low.contains("rate_low_per_s is 950.5, "), "{low}");
         for (field, value) in
             [("rate_low_per_s", 100.0), ("success_ratio", 0.0), ("concurrency", 0.0)]
         {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
-use super::named::{Written, admin_token, load_line, read_text};
+use super::named::{BODY, Written, admin_token, load_line, read_text};
 use super::neighbours::Neighbours;
 use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
@@ -120,11 +120,11 @@ pub(super) fn read(setup: &Setup) -> Result<(Config, String), GatewayError> {
     let Some(path) = &setup.file else { return Ok((setup.flags.clone(), String::new())) };
     let text = read_text(path, LONGEST)
         .map_err(|error| GatewayError::File(format!("{}: {error}", path.display())))?;
-    Ok((parsed(setup, &text)?, text))
+    Ok((parsed(setup, &text, Some(path))?, text))
 }
 
-fn parsed(setup: &Setup, text: &str) -> Result<Config, GatewayError> {
-    let wrong = |error| GatewayError::Config(setup.file.clone(), error);
+fn parsed(setup: &Setup, text: &str, file: Option<&Path>) -> Result<Config, GatewayError> {
+    let wrong = |error| GatewayError::Config(file.map(Path::to_owned), error);
     let mut config = Config::parse(text).map_err(wrong)?;
     config.overrule(&setup.flags);
     Ok(config)
@@ -235,7 +235,9 @@ impl Control {
     /// # Errors
     /// What is wrong with it; nothing has changed then.
     pub fn reload(&self, by: &str) -> Result<Reloaded, GatewayError> {
-        let outcome = read(&self.setup).and_then(|(_, text)| self.change_to(&text, by));
+        let file = self.setup.file.as_deref();
+        let outcome = read(&self.setup)
+            .and_then(|(_, text)| self.change_to(Written { text: &text, file }, by));
         self.note(by, "read again", &outcome);
         outcome
     }
@@ -245,7 +247,7 @@ impl Control {
     /// # Errors
     /// As [`Self::reload`].
     pub fn replace(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
-        let outcome = self.change_to(text, by);
+        let outcome = self.change_to(Written { text, file: Some(Path::new(BODY)) }, by);
         self.note(by, "replaced", &outcome);
         outcome
     }
@@ -265,15 +267,15 @@ impl Control {
         self.unsaid.note(by, what, outcome);
     }
 
-    fn change_to(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
+    fn change_to(&self, written: Written<'_>, by: &str) -> Result<Reloaded, GatewayError> {
+        let Written { text, file } = written;
         let config = match text {
             "" => self.setup.flags.clone(),
-            text => parsed(&self.setup, text)?,
+            text => parsed(&self.setup, text, file)?,
         };
-        let built = built(&config, text, self.setup.file.as_deref())?;
+        let built = built(&config, text, file)?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
-        let file = self.setup.file.as_deref();
-        let shown = Shown::read(&config, &built, Written { text, file })?;
+        let shown = Shown::read(&config, &built, written)?;
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings)?;
@@ -320,6 +322,7 @@ impl Control {
             sink.map(|why| format!("usage cannot be written: {why}; it is kept and tried again"));
         self.troubles.set("usage", sink);
         self.troubles.set("load line", self.standing().misfit);
+        self.troubles.set("certificate", self.beside.shown.expired(unix_s()));
         let alone = self.link().and_then(|link| link.view().error);
         let own = self.policy().part(net::clock::now()).own();
         let alone = alone.as_deref().map(|why| troubles::of_shared(why, own));

@@ -37,19 +37,24 @@ pub(super) fn load(store: &Store, state: &State) -> Result<Loaded, GatewayError>
     store.each_key(each).map_err(GatewayError::Store)?;
     for id in store.replaced().map_err(GatewayError::Store)?.keys() {
         let key = store.key(id).map_err(GatewayError::Store)?;
-        key.iter().try_for_each(|key| join_quotas(store, state, key))?;
+        key.iter().try_for_each(|key| join_limits(store, state, key))?;
     }
     Ok(loaded)
 }
 
-/// Puts a key into the table as the store has it, with the quota that it counts in.
+/// Puts a key into the table as the store has it, with the key in whose limits it counts.
 pub(super) fn follow(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+    // In force only once it is known where it counts.
+    if key.revoked_s.is_none() && state.keys.find(&key.digest).is_none() {
+        state.keys.put_revoked(&key.digest, &settings_of(state, key));
+    }
+    join_limits(store, state, key)?;
     put(state, key);
-    join_quotas(store, state, key)
+    Ok(())
 }
 
-/// Has a key that replaces another count in the quota of the first of them, be that revoked.
-fn join_quotas(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
+/// Has a key that replaces another count in the limits of the first of them, be that revoked.
+fn join_limits(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
     let first = store.first_of(key.id).map_err(GatewayError::Store)?;
     let Some(slot) = state.keys.find(&key.digest).filter(|_| first != key.id) else {
         return Ok(());

@@ -10,6 +10,9 @@ use super::GatewayError;
 use crate::admission::Line;
 use crate::config::{Config, place_of};
 
+/// What the file is called of a configuration that came over the admin API.
+pub(super) const BODY: &str = "the body";
+
 /// A configuration as it was written; empty for flags.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Written<'a> {

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use super::control::{built, read, unix_s};
 use super::named::{Written, admin_token};
-use super::{GatewayError, Setup, listeners, notes, store_of};
+use super::shown::Shown;
+use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
 use crate::policy::{Policy, State};
@@ -21,7 +22,7 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let (config, text) = read(setup)?;
     let built = built(&config, &text, setup.file.as_deref())?;
     let written = Written { text: &text, file: setup.file.as_deref() };
-    listeners(&built.listeners, &config, written)?;
+    let expired = Shown::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
     let named = match path.exists() {
@@ -33,7 +34,8 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
         false => Default::default(),
     };
     written_files(&config, &path, written)?;
-    let notes = notes::all(&built.policy, &named, setup.machine.as_ref(), unix_s());
+    let mut notes = notes::all(&built.policy, &named, setup.machine.as_ref(), unix_s());
+    notes.extend(expired);
     Policy::new(&State::new(Default::default(), 0).into(), built.policy, None)
         .map_err(GatewayError::Names)?;
     Ok(notes)
@@ -45,7 +47,8 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
     let keys = can_write(store).and_then(|()| can_make_beside(store));
     keys.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
     if let Some(log) = &config.access_log.path {
-        can_write(log.get_ref()).map_err(written.named("access_log.path", Some(log)))?;
+        let can = can_write(log.get_ref()).map_err(|error| of_log(&error));
+        can.map_err(written.named("access_log.path", Some(log)))?;
     }
     match (&config.usage.http, &config.usage.json_lines) {
         (Some(url), _) => {
@@ -81,6 +84,11 @@ fn can_make_beside(path: &Path) -> Result<(), GatewayError> {
         fs::remove_file(&probe).and(written)
     });
     removed.map_err(|error| wrong(path, &format!("its folder takes no file: {error}")))
+}
+
+/// A flag that names the log has no place that would say what the file is.
+fn of_log(error: &GatewayError) -> GatewayError {
+    GatewayError::File(format!("the access log {error}"))
 }
 
 fn wrong(path: &Path, why: &str) -> GatewayError {

@@ -7,6 +7,7 @@ use super::control::{Control, read};
 use super::named::Written;
 use super::{GatewayError, listeners};
 use crate::config::{Built, Config, ListenerSettings};
+use crate::limits::date;
 use crate::path::{Identity, Listener};
 
 /// What each listener with TLS shows, by its address as configured.
@@ -32,6 +33,19 @@ impl Shown {
         written: Written<'_>,
     ) -> Result<Self, GatewayError> {
         Ok(Self::of(&built.listeners, &listeners(&built.listeners, config, written)?))
+    }
+
+    /// What is wrong where a certificate has expired.
+    pub(super) fn expired(&self, now_s: i64) -> Option<String> {
+        let ended = |(address, identity): &(SocketAddr, Identity)| {
+            let ends_s = identity.ends_s().filter(|ends_s| *ends_s < now_s)?;
+            let (year, month, day) = date(ends_s);
+            Some(format!(
+                "the certificate that {address} shows expired on {year}-{month:02}-{day:02}, and clients refuse it: renew it, \
+                 and reload"
+            ))
+        };
+        self.0.iter().find_map(ended)
     }
 
     /// Shows new connections what a later configuration says, at the addresses that speak TLS already.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::checked::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
+use super::headerless::Headerless;
 use super::notes;
 use super::reaching::Reaching;
 use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
@@ -31,6 +32,7 @@ pub(super) fn run(
     let mut governed = Governed::default();
     let mut asking = Asking::default();
     let (mut failing, mut checked) = (Failing::default(), Checked::default());
+    let mut headerless = Headerless::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -55,7 +57,8 @@ pub(super) fn run(
         collect(control, collector);
         let asked = collector.asked_milli().map(|(slot, _)| slot);
         reaching.look(&control.policy(), asked, control.awaits_used());
-        asking.note(collector.asked_milli(), now.duration_since(last_collect).as_secs_f64());
+        let seconds = now.duration_since(last_collect).as_secs_f64();
+        control.state().note_asked(&mut asking, collector.asked_milli(), seconds);
         last_collect = now;
         control.policy().share_out(&asking, governed.carried.per_s());
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {
@@ -63,8 +66,9 @@ pub(super) fn run(
             control.look_for_troubles(store.as_ref().err());
             let servers = control.health().view(net::clock::now());
             control.troubles().set("active checks", all_out(&servers));
-            let said = failing.look(&servers, now.duration_since(begun).as_secs());
-            let said = said.into_iter().chain(checked.look(&servers));
+            let since_s = now.duration_since(begun).as_secs();
+            let said = failing.look(&servers, since_s).into_iter().chain(checked.look(&servers));
+            let said = said.chain(headerless.look(control.path().headerless, since_s));
             said.for_each(|sentence| control.troubles().say(sentence));
         }
     }

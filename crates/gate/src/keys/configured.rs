@@ -36,10 +36,38 @@ impl Store {
 
     /// The names of one kind that the gateway was last configured with.
     pub(super) fn configured(&self, kind: &str) -> Result<Option<Vec<String>>, StoreError> {
-        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
-        let names: Option<String> =
-            self.connection.query_row(query, [kind], |row| row.get(0)).optional()?;
+        let names = self.meta(kind)?;
         Ok(names.map(|names| names.split(',').map(str::to_owned).collect()))
+    }
+
+    fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let query = "SELECT CAST(value AS TEXT) FROM meta WHERE name = ?1";
+        Ok(self.connection.query_row(query, [name], |row| row.get(0)).optional()?)
+    }
+
+    fn record(&self, name: &str, value: &str) -> Result<(), StoreError> {
+        let statement = "INSERT OR REPLACE INTO meta VALUES (?1, ?2)";
+        self.connection.execute(statement, params![name, value.as_bytes()])?;
+        Ok(())
+    }
+
+    /// Where the gateway of this store reports its usage, in words; `None` where that is the store.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn usage_place(&self) -> Result<Option<String>, StoreError> {
+        Ok(self.meta("usage_place")?.filter(|place| !place.is_empty()))
+    }
+
+    /// Keeps where usage is reported; empty for the store.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn record_usage_place(&self, place: &str) -> Result<(), StoreError> {
+        if self.usage_place()?.unwrap_or_default() == place {
+            return Ok(());
+        }
+        self.record("usage_place", place)
     }
 
     /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
@@ -49,11 +77,7 @@ impl Store {
     pub fn record_configured(&self, tiers: &[&str], routes: &[&str]) -> Result<(), StoreError> {
         for (kind, names) in [("tiers", tiers), ("routes", routes)] {
             if self.configured(kind)?.is_none_or(|known| known != names) {
-                let names = names.join(",");
-                self.connection.execute(
-                    "INSERT OR REPLACE INTO meta VALUES (?1, ?2)",
-                    params![kind, names.as_bytes()],
-                )?;
+                self.record(kind, &names.join(","))?;
             }
         }
         Ok(())

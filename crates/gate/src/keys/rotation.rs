@@ -1,6 +1,7 @@
 //! A new key in the place of one: all of it is written, or nothing.
 //!
-//! Keys that replace each other have one quota: their requests count together, so that nobody gets a second one by rotating.
+//! Keys that replace each other have one rate, one number at once, one share and one quota: their requests count together, so that
+//! nobody gets a second one by rotating.
 
 use std::collections::BTreeMap;
 
@@ -35,11 +36,11 @@ impl Replaced {
 }
 
 impl Store {
-    /// Puts a new key in the place of one, with the same settings and in the same quota; the old one ends `grace_s` seconds
+    /// Puts a new key in the place of one, with the same settings and counted in the same limits; the old one ends `grace_s` seconds
     /// from now, at once where that is 0.
     ///
     /// # Errors
-    /// When there is none in force with this number, or the file cannot be written; nothing has changed then.
+    /// When there is none in force with this number, it has expired, or the file cannot be written; nothing has changed then.
     pub fn rotate(
         &mut self,
         id: u64,
@@ -51,6 +52,11 @@ impl Store {
         let transaction = self.begin()?;
         let old = key_of(&transaction, id)?.filter(|key| key.revoked_s.is_none());
         let Some(old) = old else { return Err(StoreError::NoSuchKey(id)) };
+        if old.key.expires_s != 0 && old.key.expires_s <= stamp.at_s {
+            return Err(StoreError::Wrong(format!(
+                "key {id} has expired, and one in its place would end when it did: `plimsoll gate keys add` makes a new one"
+            )));
+        }
         // Of its tier, even where the configuration has that no longer.
         let new = insert(&transaction, &digest, &old.key, stamp)?;
         transaction.execute_batch(TABLE)?;
@@ -132,6 +138,18 @@ mod tests {
             assert!(matches!(store.rotate(id, grace_s, &STAMP), Err(StoreError::Failed(_))));
             assert_eq!((store.count().unwrap(), store.last_change().unwrap()), (1, changes));
         }
+    }
+
+    /// The new key opened nothing.
+    #[test]
+    fn a_key_that_has_expired_is_not_rotated() {
+        let (_folder, mut store) = store();
+        let lasts = NewKey { expires_s: STAMP.at_s + 10, ..NewKey::default() };
+        let (_, id) = store.add(&lasts, &STAMP).unwrap();
+        let later = Stamp { at_s: STAMP.at_s + 10, ..STAMP };
+        let Err(StoreError::Wrong(why)) = store.rotate(id, 60, &later) else { panic!("rotated") };
+        assert!(why.starts_with("key 1 has expired"), "{why}");
+        assert_eq!(store.count().unwrap(), 1);
     }
 
     #[test]

@@ -63,8 +63,8 @@ pub struct Entry {
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
-    /// The slot plus one of the key in whose quota it counts; 0 for its own.
-    quota_of: AtomicU32,
+    /// The slot plus one of the key in whose limits it counts; 0 for its own.
+    counted_in: AtomicU32,
     /// Requests let through that were not taken in yet by who tells other gateways.
     pub(crate) untold: AtomicU32,
     state: AtomicU32,
@@ -165,14 +165,15 @@ impl Entry {
             .then(|| Rate { per_s: f64::from_bits(bits), burst: f64::from_bits(burst) })
     }
 
-    /// The slot of the key in whose quota it counts, where that is another.
-    pub fn quota_of(&self) -> Option<u32> {
-        self.quota_of.load(Ordering::Relaxed).checked_sub(1)
+    /// The slot of the key in whose limits it counts, where that is another.
+    pub fn counted_in(&self) -> Option<u32> {
+        self.counted_in.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Has its requests count in the quota of the key in this slot.
+    /// Has its requests count in the limits of the key in this slot. To be called before it is valid: what is taken of one key's
+    /// limits must not be given back to another's.
     pub fn count_in(&self, slot: u32) {
-        self.quota_of.store(slot + 1, Ordering::Relaxed);
+        self.counted_in.store(slot + 1, Ordering::Relaxed);
     }
 
     /// Its own number of requests at once.
@@ -262,9 +263,15 @@ impl Keys {
         &self.chunks[slot / CHUNK].get().expect("a slot that was given")[slot % CHUNK]
     }
 
-    /// The entry that a key's quotas are counted in.
+    /// The entry that counts for a key: of keys that replace each other, the first's. Rate, requests at once, share and quotas are
+    /// used there.
     pub fn counting<'a>(&'a self, entry: &'a Entry) -> &'a Entry {
-        entry.quota_of().map_or(entry, |slot| self.entry(slot))
+        entry.counted_in().map_or(entry, |slot| self.entry(slot))
+    }
+
+    /// The slot of the key that counts for the one in this slot, as [`Self::counting`].
+    pub fn counting_slot(&self, slot: u32) -> u32 {
+        self.entry(slot).counted_in().unwrap_or(slot)
     }
 
     /// Whose a key is.
@@ -283,7 +290,7 @@ impl Keys {
         self.put_as(LIVE, owner, digest, settings)
     }
 
-    /// As [`Self::put`], of a key that was revoked, in whose quota others count.
+    /// As [`Self::put`], of a key that is not in force, in whose limits others may count.
     pub fn put_revoked(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
         self.put_as(REVOKED, "", digest, settings)
     }
@@ -436,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_count_in_the_quota_of_one() {
+    fn keys_count_in_the_limits_of_one() {
         let keys = Keys::default();
         let first = keys.put_revoked(&digest(1), &Settings::default()).unwrap();
         let second = keys.put(&digest(2), &Settings::default()).unwrap();
@@ -448,7 +455,7 @@ mod tests {
         assert_eq!(keys.entry(second).day.used(7), 0);
         // Changed settings change nothing of that.
         keys.put(&digest(2), &Settings { expires_s: 9, ..Settings::default() });
-        assert_eq!(keys.entry(second).quota_of(), Some(first));
+        assert_eq!(keys.entry(second).counted_in(), Some(first));
     }
 
     #[test]

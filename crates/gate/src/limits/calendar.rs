@@ -21,6 +21,8 @@ pub struct Periods {
     pub day_left_s: u32,
     /// Until the month ends, in seconds.
     pub month_left_s: u32,
+    /// How long the whole month is, in seconds.
+    pub month_s: u32,
 }
 
 impl Periods {
@@ -36,6 +38,7 @@ impl Periods {
             month: u32::try_from((year - 1970) * 12 + month - 1).unwrap_or(u32::MAX),
             day_left_s: left((days + 1) * DAY_S),
             month_left_s: left(next * DAY_S),
+            month_s: ((next - first_day(year, month)) * DAY_S) as u32,
         }
     }
 }
@@ -45,6 +48,11 @@ pub fn date(unix_s: i64) -> (i64, i64, i64) {
     let days = unix_s.div_euclid(DAY_S);
     let (year, month) = year_and_month(days);
     (year, month, days - first_day(year, month) + 1)
+}
+
+/// When a day (1..=31) of a month (1..=12) begins in UTC, in seconds since the epoch.
+pub(crate) fn day_begins_s(year: i64, month: i64, day: i64) -> i64 {
+    (first_day(year, month) + day - 1) * DAY_S
 }
 
 /// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,

@@ -58,10 +58,11 @@ impl Worker {
         up.tls = Some(tls);
         up.open |= opened;
         let failed = decrypted.is_err();
+        let failure = decrypted.as_ref().err().map_or(Failure::Tls, Failure::of_tls);
         if failed || opened {
             self.ups.put(token, up);
             if failed {
-                self.up_failed(net, token, Close::Now, Fault::Upstream(Failure::Tls));
+                self.up_failed(net, token, Close::Now, Fault::Upstream(failure));
             } else {
                 self.up_opened(net, token);
             }

@@ -72,6 +72,11 @@ impl Identity {
         Ok(Self { config: Arc::new(config), shown })
     }
 
+    /// The last second in which the certificate is valid, since the epoch; `None` where it cannot be read.
+    pub(crate) fn ends_s(&self) -> Option<i64> {
+        super::validity::ends_s(self.shown.now().cert.first()?)
+    }
+
     /// Shows new connections what another identity shows. Those that stand go on.
     pub fn renew(&self, other: &Self) {
         let pair = other.shown.now();

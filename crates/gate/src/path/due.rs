@@ -192,17 +192,26 @@ impl Worker {
         }
     }
 
-    /// The worker's end: requests and tunnels that are still open end now, so that they are counted and logged.
-    pub(super) fn cut_all<N: Net>(&mut self, net: &mut N) {
+    /// The worker's end: requests and tunnels that are still open end now, so that they are counted and logged. How many were
+    /// told so: what they were sent leaves with the next batch.
+    pub(super) fn cut_all<N: Net>(&mut self, net: &mut N) -> u32 {
+        let mut told = 0;
         for token in 0..self.clients.numbers() {
             let Some(mut client) = self.clients.take(token) else { continue };
-            if client.exchange.as_ref().is_some_and(|exchange| !exchange.tunnel) {
-                count(&self.counts().aborted);
+            if let Some(exchange) = client.exchange.as_ref().filter(|exchange| !exchange.tunnel) {
+                count(&self.counts().cut);
+                if exchange.status == 0 {
+                    told += 1;
+                    self.answer_fault(net, &mut client, Fault::Ended, true);
+                } else {
+                    count(&self.counts().aborted);
+                }
             }
             self.cut_client(net, &mut client, Close::Flush);
             self.settle(net, client);
         }
         self.usage.hand_over_all();
+        told
     }
 
     /// Whether draining is over: nothing is left, or its time is up.

@@ -164,7 +164,7 @@ impl Worker {
         if let Some(exchange) = &mut exchange {
             exchange.status = fault.status();
             exchange.upstream_failed =
-                matches!(fault, Fault::Upstream(_) | Fault::Busy | Fault::Late(_));
+                matches!(fault, Fault::Upstream(_) | Fault::Busy | Fault::Ended | Fault::Late(_));
             exchange.bytes_out = bytes_out;
             exchange.head_out = head_of(&self.out);
             whole = exchange.read_whole;

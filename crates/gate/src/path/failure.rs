@@ -1,5 +1,8 @@
 //! How an upstream failed a request: what the answer's detail, the log and its counts say.
 
+use std::io;
+
+use rustls::CertificateError;
 use wire::WireError;
 
 use super::up::Up;
@@ -29,11 +32,17 @@ pub enum Failure {
     Cut,
     /// Nothing local was left for a connection to it: ports or files.
     Local,
+    /// Its certificate has expired.
+    Expired,
+    /// Its certificate is for another name.
+    OtherName,
+    /// Its certificate is of no authority that is trusted.
+    Untrusted,
 }
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
@@ -45,6 +54,9 @@ impl Failure {
         Self::Framing,
         Self::Cut,
         Self::Local,
+        Self::Expired,
+        Self::OtherName,
+        Self::Untrusted,
     ];
 
     /// How many there are.
@@ -58,6 +70,20 @@ impl Failure {
                 Self::NotHttp
             }
             _ => Self::Framing,
+        }
+    }
+
+    /// Of TLS that failed.
+    pub(super) fn of_tls(error: &io::Error) -> Self {
+        let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+        let Some(rustls::Error::InvalidCertificate(why)) = error else { return Self::Tls };
+        match why {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::OtherName
+            }
+            CertificateError::UnknownIssuer => Self::Untrusted,
+            _ => Self::Tls,
         }
     }
 
@@ -83,6 +109,9 @@ impl Failure {
             Self::HeadTooLong => "The head of the API's answer is too long.",
             Self::Framing => "The API's answer breaks a rule of HTTP/1.1.",
             Self::Cut => "The API's answer ended too early.",
+            Self::Expired => "The API could not be reached: its certificate has expired.",
+            Self::OtherName => "The API could not be reached: its certificate is for another name.",
+            Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
             Self::Local => "The gateway has no ports or files left to reach the API.",
         }
     }
@@ -100,6 +129,11 @@ impl Failure {
             Self::HeadTooLong => "answers with a head that is too long or never ends",
             Self::Framing => "answers against the rules of HTTP/1.1 (headers or framing)",
             Self::Cut => "ends answers too early, or stops within them",
+            Self::Expired => "shows a certificate that has expired",
+            Self::OtherName => "shows a certificate that is for another name than the server's",
+            Self::Untrusted => {
+                "shows a certificate of an authority that is not trusted (see `authorities`)"
+            }
             Self::Local => "cannot be reached for want of local ports or files",
         }
     }

@@ -12,6 +12,7 @@ use super::client::{Address, Client, DISCARD_BYTES};
 use super::proxy::Said;
 use super::refusal::Fault;
 use super::request;
+use super::shared::count;
 use super::worker::Worker;
 
 /// What is said of a body that its client does not end.
@@ -68,11 +69,13 @@ impl Worker {
             Ok(Some(Said::Nothing)) => {}
             Ok(Some(Said::Address(ip))) => {
                 if !self.count_again(client, ip) {
+                    count(&self.counts().capped);
                     self.cut_client(net, client, Close::Reset);
                     return false;
                 }
             }
             Err(_) => {
+                count(&self.counts().headerless);
                 self.cut_client(net, client, Close::Reset);
                 return false;
             }

@@ -48,6 +48,8 @@ pub enum Fault {
     Upstream(Failure),
     /// 503: no more connections to the upstream may be made.
     Busy,
+    /// 503: the gateway ends, and the upstream has not answered.
+    Ended,
     /// 504: the upstream took too long.
     Late(Failure),
     /// 508: this gateway has forwarded the request before.
@@ -99,6 +101,7 @@ impl Fault {
             Self::Slow => (408, "slow", "The request took too long to arrive."),
             Self::Upstream(failure) => (502, "upstream", failure.detail()),
             Self::Busy => (503, "busy", "All connections to the API are in use."),
+            Self::Ended => (503, "ended", "The gateway ended before the API had answered."),
             Self::Late(failure) => (504, "late", failure.detail()),
             Self::Loop => (508, "loop", "An upstream of the gateway sends requests back to it."),
             Self::LastHop => (200, "last_hop", "The request may be forwarded no further."),
@@ -284,7 +287,7 @@ mod tests {
         }
     }
 
-    const FAULTS: [Fault; 21] = [
+    const FAULTS: [Fault; 22] = [
         Fault::Syntax("The request has no Host."),
         Fault::HeadTooLong,
         Fault::TooManyHeaders,
@@ -304,6 +307,7 @@ mod tests {
         Fault::Slow,
         Fault::Upstream(Failure::Closed),
         Fault::Busy,
+        Fault::Ended,
         Fault::Late(Failure::Late),
         Fault::Loop,
     ];

@@ -44,12 +44,14 @@ pub(super) struct Counts {
     pub(super) closed: AtomicU64,
     pub(super) capped: AtomicU64,
     pub(super) not_accepted: AtomicU64,
+    pub(super) headerless: AtomicU64,
     pub(super) requests: AtomicU64,
     pub(super) faults: [AtomicU64; FAULT_STATUSES.len()],
     pub(super) retries: AtomicU64,
     pub(super) connects: AtomicU64,
     pub(super) tunnels: AtomicU64,
     pub(super) aborted: AtomicU64,
+    pub(super) cut: AtomicU64,
 }
 
 /// Statuses of the gateway's own answers to requests that are malformed, slow, or failed by an upstream.
@@ -66,6 +68,8 @@ pub struct PathCounts {
     pub capped: u64,
     /// Connections that could not be accepted, for want of files or watches of epoll.
     pub not_accepted: u64,
+    /// Connections that were reset, since what they began with is no header of the PROXY protocol.
+    pub headerless: u64,
     /// Heads of requests that were read whole.
     pub requests: u64,
     /// Requests answered with a [`Fault`], upstream failures included.
@@ -80,6 +84,8 @@ pub struct PathCounts {
     pub tunnels: u64,
     /// Answers cut off, since the upstream failed in the middle or the client did not take them.
     pub aborted: u64,
+    /// Requests that were in flight when the gateway ended, and were cut off by that.
+    pub cut: u64,
 }
 
 /// Adds one to a count that has a single writer.
@@ -103,6 +109,7 @@ impl Shared {
             open: accepted.saturating_sub(closed),
             capped: sum(|counts| &counts.capped),
             not_accepted: sum(|counts| &counts.not_accepted),
+            headerless: sum(|counts| &counts.headerless),
             requests: sum(|counts| &counts.requests),
             faults: faults_by.iter().sum(),
             faults_by,
@@ -110,6 +117,7 @@ impl Shared {
             connects: sum(|counts| &counts.connects),
             tunnels: sum(|counts| &counts.tunnels),
             aborted: sum(|counts| &counts.aborted),
+            cut: sum(|counts| &counts.cut),
         }
     }
 }

@@ -258,8 +258,7 @@ impl<N: Net> Handler<N> for Worker {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
             self.sweep(net, now);
         }
-        if self.drained(now) {
-            self.cut_all(net);
+        if self.drained(now) && self.cut_all(net) == 0 {
             return Next::Finished;
         }
         Next::Wait(self.next_sweep_ns)

@@ -90,7 +90,10 @@ impl Policy {
             NONE => Ok(share.room(part_milli, false)),
             // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
             // share.
-            key => share.take(state.keys.entry(key), cost_milli, part_milli, now_ns),
+            key => {
+                let counting = state.keys.counting(state.keys.entry(key));
+                share.take(counting, cost_milli, part_milli, now_ns)
+            }
         };
         match room {
             Ok(room) => state.ceiling.take(cost_milli, room, now_ns).map_err(Full::Ceiling),
@@ -106,7 +109,7 @@ impl Policy {
         let state = &*self.state;
         let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
         if key != NONE {
-            took(QuotaOf::Key(key));
+            took(QuotaOf::Key(state.keys.counting_slot(key)));
         }
         // Of the rates of tiers, of routes and of all requests nothing is told.
         for of in [QuotaOf::Tier(tier), QuotaOf::Route(route), QuotaOf::All] {
@@ -151,7 +154,7 @@ impl Policy {
         let state = &*self.state;
         let Held { key, tier, route, address, all, line: _ } = ticket.held;
         if key {
-            state.keys.entry(ticket.key).in_flight.give_back(1);
+            state.keys.counting(state.keys.entry(ticket.key)).in_flight.give_back(1);
         }
         if tier {
             state.tiers[ticket.tier as usize].in_flight.give_back(1);
@@ -179,9 +182,9 @@ impl Policy {
         if ticket.key != NONE {
             let entry = state.keys.entry(ticket.key);
             let limits = KeyLimits::of(entry, self.tier(ticket.tier).1);
-            give_back(&entry.used, limits.rate);
-            let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
             let counting = state.keys.counting(entry);
+            give_back(&counting.used, limits.rate);
+            let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
             give_back_quotas(quotas, (&counting.day, &counting.month), ticket.periods);
         }
         let (tier, route) = (self.tier(ticket.tier).1, self.route(ticket.route));

@@ -211,9 +211,9 @@ impl Policy {
     ) -> Result<bool, Refusal> {
         let limits = KeyLimits::of(entry, tier);
         let own = Limits { rate: limits.rate, at_once: limits.at_once };
-        let held = taken.limits("key", &own, &entry.used, &entry.in_flight, now_ns)?;
-        let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
         let counting = self.state.keys.counting(entry);
+        let held = taken.limits("key", &own, &counting.used, &counting.in_flight, now_ns)?;
+        let quotas = Quotas { day: limits.day_quota, month: limits.month_quota };
         self.take_quotas(quotas, &counting.day, &counting.month, taken)?;
         Ok(held)
     }
@@ -228,14 +228,14 @@ impl Policy {
     ) -> Result<(), Refusal> {
         let calendar = &self.state.calendar;
         if let Some(quota) = quotas.day {
-            let left_s = |periods: Periods| periods.day_left_s;
-            let period = (calendar.day(), DAY_S, calendar.latest_s());
-            taken.quota("day", of_day, quota, period, left_s)?;
+            let lasts_and_left_s = |periods: Periods| (DAY_S, periods.day_left_s);
+            let period = (calendar.day(), calendar.latest_s());
+            taken.quota("day", of_day, quota, period, lasts_and_left_s)?;
         }
         if let Some(quota) = quotas.month {
-            let left_s = |periods: Periods| periods.month_left_s;
-            let period = (calendar.month(), MONTH_S, calendar.latest_s());
-            taken.quota("month", of_month, quota, period, left_s)?;
+            let lasts_and_left_s = |periods: Periods| (periods.month_s, periods.month_left_s);
+            let period = (calendar.month(), calendar.latest_s());
+            taken.quota("month", of_month, quota, period, lasts_and_left_s)?;
         }
         Ok(())
     }
@@ -254,8 +254,6 @@ impl Policy {
 const MINUTE_S: u32 = 60;
 const HOUR_S: u32 = 3600;
 const DAY_S: u32 = 86_400;
-/// For `RateLimit-Policy`, whose window has one length.
-const MONTH_S: u32 = 30 * DAY_S;
 
 /// What is known of a request when it is refused.
 struct Asked {
@@ -322,15 +320,15 @@ impl<'a> Taken<'a> {
         name: &'static str,
         used: &'a Quota,
         quota: u64,
-        (period, window_s, unix_s): (u32, u32, i64),
-        left_s: impl Fn(Periods) -> u32,
+        (period, unix_s): (u32, i64),
+        lasts_and_left_s: impl Fn(Periods) -> (u32, u32),
     ) -> Result<(), Refusal> {
         if used.take(quota, period).is_some() {
             self.note(Take::Quota(used, period));
             return Ok(());
         }
-        let reset_s = left_s(Periods::at(unix_s)).max(1);
-        let window_s = Some(window_s);
+        let (lasts_s, left_s) = lasts_and_left_s(Periods::at(unix_s));
+        let (window_s, reset_s) = (Some(lasts_s), left_s.max(1));
         let limit = RateLimit { name, quota, window_s, remaining: 0, reset_s };
         let refusal = self.refuse(Problem::QuotaUsedUp);
         Err(Refusal { retry_after_s: Some(reset_s), limit: Some(limit), ..refusal })

@@ -56,7 +56,7 @@ impl State {
     /// What counts for it: of keys that replace each other, the first.
     pub(crate) fn counted_as(&self, of: QuotaOf) -> QuotaOf {
         match of {
-            QuotaOf::Key(slot) => QuotaOf::Key(self.keys.entry(slot).quota_of().unwrap_or(slot)),
+            QuotaOf::Key(slot) => QuotaOf::Key(self.keys.counting_slot(slot)),
             other => other,
         }
     }

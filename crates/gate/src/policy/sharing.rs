@@ -4,8 +4,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::Policy;
 use super::at_line::Full;
+use super::{Policy, State};
 use crate::admission::{Asking, KeyShare, Room, left_free, shares};
 use crate::keys::Entry;
 
@@ -86,6 +86,20 @@ impl Share {
         // More than half as far ahead as it may be: it asks for as much as its share, or more.
         let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
         Ok(self.room(part_milli, much))
+    }
+}
+
+impl State {
+    /// Notes what the keys in these slots asked for in the last `seconds`, in thousandths of a mean request: keys that replace
+    /// each other ask as one.
+    pub fn note_asked(
+        &self,
+        asking: &mut Asking,
+        asked_milli: impl Iterator<Item = (u32, u64)>,
+        seconds: f64,
+    ) {
+        let counted = asked_milli.map(|(slot, milli)| (self.keys.counting_slot(slot), milli));
+        asking.note(counted, seconds);
     }
 }
 

@@ -48,6 +48,15 @@ impl Desk {
         self.state.keys.put(&Digester::new(b"secret").digest(key.as_bytes()), &settings);
     }
 
+    /// A key that replaces another, with the same settings.
+    fn rotated(&self, old: &str, key: &str, settings: Settings) {
+        let digest = |key: &str| Digester::new(b"secret").digest(key.as_bytes());
+        self.key(key, settings);
+        let keys = &self.state.keys;
+        let slot = |key| keys.find(&digest(key)).unwrap();
+        keys.entry(slot(key)).count_in(keys.counting_slot(slot(old)));
+    }
+
     fn policy(&self) -> Policy {
         Policy::new(&self.state, self.settings.clone(), None).unwrap()
     }
@@ -330,6 +339,22 @@ fn tiers_as_a_whole_and_addresses_have_quotas_of_days_and_months() {
 }
 
 #[test]
+fn a_quota_of_a_month_is_told_with_the_length_of_that_month() {
+    for (days, month_days) in [(0, 31), (31, 28), (90, 30), (31 + 365 * 2, 29)] {
+        let mut desk = Desk::new();
+        desk.key("k", Settings { month_quota: Some(1), ..Settings::default() });
+        desk.state.calendar.set(days * 86_400);
+        let policy = desk.policy();
+        assert_eq!(desk.problem(&policy, Some("k"), "/"), None);
+        let Decision::Refuse(refusal) = desk.ask(&policy, Some("k"), "/", SECOND) else {
+            panic!("a second request of the month")
+        };
+        let window_s = refusal.limit.and_then(|limit| limit.window_s);
+        assert_eq!(window_s, Some(month_days * 86_400), "day {days}");
+    }
+}
+
+#[test]
 fn what_the_load_line_has_no_room_for_counts_in_no_quota() {
     let mut desk = Desk::new();
     let line = Line { rate_per_s: 1000.0, at_once: 1.0, ..Line::default() };
@@ -442,6 +467,30 @@ fn requests_at_once_are_given_back_at_every_place() {
         held.iter().for_each(|ticket| desk.finish(&policy, ticket));
     }
     assert_eq!(desk.state.ceiling.in_flight(), 0.0);
+}
+
+/// Each of them had a rate and requests at once of its own: who rotated often was let through many times as much.
+#[test]
+fn keys_that_replace_each_other_have_one_rate_and_one_number_at_once() {
+    let mut desk = Desk::new();
+    let rate = Some(Rate { per_s: 1.0, burst: 3.0 });
+    let limited = Settings { rate, ..Settings::default() };
+    let narrow = Settings { at_once: Some(2), ..Settings::default() };
+    for (old, key, settings) in [("a", "b", limited), ("b", "c", limited), ("x", "y", narrow)] {
+        if old != "b" {
+            desk.key(old, settings);
+        }
+        desk.rotated(old, key, settings);
+    }
+    let policy = desk.policy();
+    let asked = ["a", "b", "c", "a", "b", "c"].map(|key| desk.problem(&policy, Some(key), "/"));
+    let limited = Some(Problem::RateLimited);
+    assert_eq!(asked, [None, None, None, limited, limited, limited]);
+    let held = ["x", "y"].map(|key| ticket(desk.ask(&policy, Some(key), "/", SECOND)));
+    let full = Some(Problem::TooManyAtOnce);
+    assert_eq!(["x", "y"].map(|key| desk.problem(&policy, Some(key), "/")), [full, full]);
+    desk.finish(&policy, &held[1]);
+    assert_eq!(["x", "y"].map(|key| desk.problem(&policy, Some(key), "/")), [None, full]);
 }
 
 #[test]
@@ -589,7 +638,7 @@ fn crowd(desk: &mut Desk, rates: &[(&str, u64)], seconds: std::ops::Range<u64>) 
             if step % 1000 == 999 {
                 desk.usage.hand_over();
                 collector.collect(second as i64, u64::from, |number| number.to_string());
-                asking.note(collector.asked_milli(), 0.1);
+                desk.state.note_asked(&mut asking, collector.asked_milli(), 0.1);
                 policy.share_out(&asking, f64::INFINITY);
             }
         }
@@ -611,6 +660,23 @@ fn what_one_key_does_not_use_goes_to_the_other_at_once() {
     // Of two and a half seconds.
     let passed = luck[0].passed + luck[1].passed;
     assert!((2375..=2550).contains(&passed), "{passed}");
+}
+
+/// A key and the one that replaces it had twice the share of another.
+#[test]
+fn keys_that_replace_each_other_have_one_share() {
+    let mut desk = Desk::new();
+    let line = Line { rate_per_s: 1000.0, at_once: 50.0, ..Line::default() };
+    desk.state.ceiling.set(&line, 1.0, Part::WHOLE);
+    desk.settings.line = Some(Arc::new(line));
+    for key in ["other", "old"] {
+        desk.key(key, Settings::default());
+    }
+    desk.rotated("old", "new", Settings::default());
+    let luck = crowd(&mut desk, &[("other", 1500), ("old", 1500), ("new", 1500)], 10..16);
+    let (other, rotated) = (luck[0].passed, luck[1].passed + luck[2].passed);
+    // Of five and a half seconds: about half each.
+    assert!(f64::from(rotated) <= 1.3 * f64::from(other), "{other} and {rotated}");
 }
 
 /// One key asks for five times what the API carries: the others keep what they ask for, and the API is not idle.

@@ -136,8 +136,6 @@ struct Total {
     period: Period,
     of_day: u64,
     of_month: u64,
-    /// The slots of the keys that were told of it: several, where they replace each other.
-    keys: Vec<u32>,
 }
 
 impl Total {
@@ -159,7 +157,7 @@ impl Total {
 pub struct Syncer {
     /// Since when at the earliest, by place ([`QuotaOf::place`]; [`LINE`]).
     waiting: HashMap<u32, u64>,
-    /// Of what has quotas; of keys that replace each other, the first's.
+    /// Of what has quotas. Keys that replace each other are told of as the first of them.
     totals: HashMap<QuotaOf, Total>,
     /// By slot, what is in a total and was not told of the key's rate.
     of_rate: HashMap<u32, u64>,
@@ -345,22 +343,15 @@ impl Syncer {
         if quotas == Quotas::default() {
             return;
         }
-        // Keys that replace each other have one quota, by the name of the first.
-        let counted_as = policy.state().counted_as(of);
-        let name = match counted_as {
+        let name = match of {
             QuotaOf::Key(slot) => policy.state().keys.entry(slot).name(),
             QuotaOf::Tier(number) => format!("tier:{}", policy.tier_name(number)),
             QuotaOf::Route(number) => format!("route:{}", policy.route_name(number)),
             QuotaOf::All => "all".to_owned(),
         };
         let period = self.period.unwrap_or_default();
-        let total = self.totals.entry(counted_as).or_default();
+        let total = self.totals.entry(of).or_default();
         total.count(requests, period);
-        if let QuotaOf::Key(slot) = of
-            && !total.keys.contains(&slot)
-        {
-            total.keys.push(slot);
-        }
         let Period { day, month } = period;
         if quotas.day.is_some() {
             let name = format!("{name}:day{day}");
@@ -384,7 +375,7 @@ impl Syncer {
                 continue;
             }
             let untold = u64::from(state.untold(of).swap(0, Ordering::Relaxed));
-            let total = self.totals.entry(state.counted_as(of)).or_default();
+            let total = self.totals.entry(of).or_default();
             total.count(untold, before);
             if let QuotaOf::Key(slot) = of {
                 *self.of_rate.entry(slot).or_default() += untold;
@@ -402,13 +393,6 @@ impl Syncer {
         };
         let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
         let untold = |of: QuotaOf| u64::from(state.untold(of).load(Ordering::Relaxed));
-        let totals = &self.totals;
-        let untold_of_quota = |of: QuotaOf| match totals.get(&state.counted_as(of)) {
-            Some(Total { keys, .. }) if !keys.is_empty() => {
-                keys.iter().map(|slot| untold(QuotaOf::Key(*slot))).sum::<u64>()
-            }
-            _ => untold(of),
-        };
         // What came while the answer was under way came after it was asked for.
         let due_ns = |ahead_us: i64, more_ns: u64| {
             let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
@@ -425,10 +409,10 @@ impl Syncer {
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
                 (Of::Day { of, period }, Answer::Used(used)) => {
-                    state.quota_counts(of).0.raise(period, used + untold_of_quota(of));
+                    state.quota_counts(of).0.raise(period, used + untold(of));
                 }
                 (Of::Month { of, period }, Answer::Used(used)) => {
-                    state.quota_counts(of).1.raise(period, used + untold_of_quota(of));
+                    state.quota_counts(of).1.raise(period, used + untold(of));
                 }
                 // The server answers in kind.
                 _ => {}

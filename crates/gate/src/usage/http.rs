@@ -3,7 +3,7 @@
 //! Each batch has a number of its own in `Idempotency-Key`, the same whenever it is sent again: a server that keeps
 //! the last one counts nothing twice.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
@@ -76,7 +76,7 @@ impl HttpSink {
     }
 
     fn connect(&self) -> Result<TcpStream, String> {
-        let words = |error: std::io::Error| error.to_string();
+        let words = |error: io::Error| error.to_string();
         let mut found = self.address.to_socket_addrs().map_err(words)?;
         let address = found.next().ok_or("the name has no address")?;
         let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(words)?;
@@ -94,13 +94,23 @@ fn in_time(until: Instant) -> Result<(), String> {
     }
 }
 
+/// Why a connection failed: the system's reason for a time-out is none for people.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("no answer within {} s", PATIENCE.as_secs())
+        }
+        _ => error.to_string(),
+    }
+}
+
 fn write_all(stream: &mut TcpStream, mut bytes: &[u8], until: Instant) -> Result<(), String> {
     while !bytes.is_empty() {
         in_time(until)?;
         match stream.write(bytes) {
             Ok(count) => bytes = &bytes[count..],
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(why(&error)),
         }
     }
     Ok(())
@@ -113,7 +123,7 @@ fn answer(stream: &mut TcpStream, until: Instant) -> Result<(u16, bool), String>
     let (mut status, mut buffer) = (0, [0; 4096]);
     loop {
         in_time(until)?;
-        let count = stream.read(&mut buffer).map_err(|error| error.to_string())?;
+        let count = stream.read(&mut buffer).map_err(|error| why(&error))?;
         let mut input = &buffer[..count];
         loop {
             match parser.next(&mut input).map_err(|error| error.to_string())? {
@@ -171,6 +181,15 @@ mod tests {
 
     use super::*;
     use crate::usage::Sum;
+
+    #[test]
+    fn a_server_that_does_not_answer_is_said_to_be_silent() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let said = answer(&mut stream, Instant::now() + IN_ALL).unwrap_err();
+        assert_eq!(said, "no answer within 5 s");
+    }
 
     fn batch(at_s: i64) -> Batch {
         Batch { at_s, rows: vec![(1, "a".into(), Sum { forwarded: 3, ..Sum::default() })] }

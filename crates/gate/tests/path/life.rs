@@ -11,7 +11,9 @@ use gate::policy::{ClientBounds, Current, Policy, PolicySettings, Upstream};
 use gate::usage::Collector;
 use testkit::peer::{End, Peer, Step};
 
-use crate::harness::{all, api, front, front_of, front_with, interfaces, upstream, with_keys};
+use crate::harness::{
+    all, api, front, front_at, front_of, front_with, interfaces, upstream, with_keys,
+};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -76,15 +78,19 @@ fn what_a_drain_cuts_off_is_counted() {
         let answered = began.elapsed();
         second.send(GET);
         std::thread::sleep(Duration::from_millis(100));
+        let counted = front.gate.reader();
         assert_eq!(front.gate.drain(), Vec::<String>::new());
         assert_eq!((state.usage.served(), state.ceiling.in_flight()), (2, 0.0));
+        assert_eq!(counted.counts().cut, 1, "a tunnel is no request that awaits its answer");
+        assert!(all(&mut second).0.starts_with("HTTP/1.1 503 "));
         collector.collect(1, u64::from, |route| route.to_string());
-        let (statuses, least_ns) = collector.reader().read(|snapshot| {
+        let (statuses, failed, least_ns) = collector.reader().read(|snapshot| {
             let sums = snapshot.since_start.values();
             let least_ns = sums.clone().map(|sum| sum.latency.at_quantile(0.0)).min();
-            (sums.flat_map(|sum| sum.statuses.clone()).collect::<Vec<_>>(), least_ns)
+            let failed: u64 = sums.clone().map(|sum| sum.upstream_failed).sum();
+            (sums.flat_map(|sum| sum.statuses.clone()).collect::<Vec<_>>(), failed, least_ns)
         });
-        assert_eq!(statuses, [(0, 1), (101, 1)]);
+        assert_eq!((statuses, failed), (vec![(101, 1), (503, 1)], 1));
         // The change of protocols was the answer, not the end of the tunnel. Buckets are an eighth wide.
         let most_ns = answered.as_nanos() * 9 / 8 + 1024;
         assert!(least_ns.is_some_and(|ns| u128::from(ns) <= most_ns), "{least_ns:?} {answered:?}");
@@ -184,5 +190,31 @@ fn a_proxy_in_front_says_who_asks() {
         let mut client = front.client();
         client.send(GET);
         assert_eq!(all(&mut client).0, "", "without the header there is no answer");
+        let counts = front.gate.counts();
+        assert_eq!((counts.accepted, counts.headerless, counts.capped), (2, 1, 0));
+    }
+}
+
+/// Such a connection counted as accepted, and was in no other count.
+#[test]
+fn who_has_too_many_connections_behind_a_proxy_is_counted() {
+    for io in interfaces() {
+        let api = api();
+        let bounds = ClientBounds { connections_per_address: 1, ..ClientBounds::default() };
+        let open = PolicySettings::open(upstream(&[api.addr()]));
+        let settings = PolicySettings { client: bounds, ..open };
+        let listener =
+            Listener { proxy: true, ..Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))) };
+        let front = front_at(settings, io, listener);
+        let header = b"PROXY TCP4 192.0.2.7 192.0.2.1 1 2\r\n";
+        let mut first = front.client();
+        first.send(header);
+        first.send(GET);
+        first.receive_until(b"200 OK");
+        let mut second = front.client();
+        second.send(header);
+        second.send(GET);
+        assert_eq!(all(&mut second).0, "");
+        assert_eq!((front.gate.counts().accepted, front.gate.counts().capped), (2, 1));
     }
 }

@@ -92,7 +92,10 @@ fn an_upstream_speaks_tls_and_is_who_it_says() {
         converse(&mut TcpStream::connect(trusting.addr()).expect("it listens"));
         assert_eq!(trusting.gate.counts().connects, 1, "its connection is kept");
         let get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
-        assert_eq!(front("another.test", &made).ask(get)[0].status, 502, "another name");
+        let misnamed = front("another.test", &made);
+        assert_eq!(misnamed.ask(get)[0].status, 502, "another name");
+        let failed = misnamed.health.view(net::clock::now())[0].failed_by;
+        assert!(failed[Failure::OtherName as usize] > 0, "{failed:?}");
         assert_eq!(front("localhost", &Made::new()).ask(get)[0].status, 502, "another authority");
     }
 }

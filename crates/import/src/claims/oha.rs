@@ -1,6 +1,7 @@
 //! oha's printout and its JSON. Neither says how many connections there were.
 //!
-//! oha's rate counts requests that the end of the run cut off; what is kept here is responses only.
+//! oha's rate is of all requests, those that the end of the run cut off included; what is kept here is the part of it that
+//! is responses.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +9,11 @@ use model::units::{Nanos, SECOND};
 use model::{Claim, Claims, Latency, Tool};
 use serde::Deserialize;
 
-use super::blocks::Block;
+use super::blocks::{Block, word_after};
 use super::hey::{Times, bracketed};
 use super::json;
 use crate::BadFile;
-use crate::claims::figure::{Printed, count, in_unit, json_nanos, number, plain_number};
+use crate::claims::figure::{self, Printed, count, in_unit, json_nanos, number, plain_number};
 
 /// How oha names requests that were under way when its time was up.
 const CUT_OFF: &str = "aborted due to deadline";
@@ -26,6 +27,7 @@ struct Counts {
     responses: u64,
     succeeded: u64,
     errors: u64,
+    cut_off: u64,
 }
 
 impl Counts {
@@ -37,30 +39,42 @@ impl Counts {
     }
 
     fn error(&mut self, name: &str, n: u64) {
-        if name != CUT_OFF {
-            self.errors = self.errors.saturating_add(n);
-        }
+        let sum = if name == CUT_OFF { &mut self.cut_off } else { &mut self.errors };
+        *sum = sum.saturating_add(n);
     }
 
-    /// Responses over a time, with latencies that the file says.
-    fn claim(&self, total_ns: Nanos, mean_ns: Nanos) -> Claim {
-        let seconds = total_ns as f64 / SECOND as f64;
-        let per_s = |n: u64| if seconds > 0.0 { n as f64 / seconds } else { 0.0 };
+    /// Responses over a time, with latencies and the `rate` of all requests that the file says.
+    fn claim(&self, total_ns: Nanos, rate: Option<f64>, mean_ns: Nanos) -> Claim {
         let attempts = self.responses as f64 + self.errors as f64;
+        let qps = self.qps(total_ns as f64 / SECOND as f64, rate);
         Claim {
             latency: Latency::Either,
             requests: Some(self.responses),
             duration_ns: Some(total_ns),
             success: (attempts > 0.0).then(|| self.succeeded as f64 / attempts),
-            succeeded_per_s: Some(per_s(self.succeeded)),
-            ..Claim::new(per_s(self.responses), (self.responses > 0).then_some(mean_ns))
+            succeeded_per_s: Some(qps * self.succeeded as f64 / self.responses.max(1) as f64),
+            ..Claim::new(qps, (self.responses > 0).then_some(mean_ns))
         }
+    }
+
+    /// The responses' part of the rate that the file says; of a file without one, what the counts come to.
+    fn qps(&self, seconds: f64, rate: Option<f64>) -> f64 {
+        let responses = self.responses as f64;
+        let counted = if seconds > 0.0 { responses / seconds } else { 0.0 };
+        // Whether what was cut off is in the rate may depend on the version.
+        let ended = responses + self.errors as f64;
+        let all = [ended + self.cut_off as f64, ended].into_iter().filter(|&all| all > 0.0);
+        let readings = all.filter_map(|all| Some(rate? * responses / all));
+        let apart = |qps: f64| (qps - counted).abs();
+        readings.min_by(|a, b| apart(*a).total_cmp(&apart(*b))).unwrap_or(counted)
     }
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Oha {
     times: Times,
+    /// All requests per second.
+    rate: Option<f64>,
     distributions: u32,
     quantiles: Vec<(f64, Nanos)>,
     counts: Counts,
@@ -80,6 +94,10 @@ impl Block for Oha {
                 && digits.starts_with(|c: char| c.is_ascii_digit())
             {
                 *place = Some(in_unit(number, label, digits, unit.trim())?);
+            }
+        } else if let Some(word) = word_after(line, "Requests/sec:") {
+            if word.starts_with(|c: char| c.is_ascii_digit()) {
+                self.rate = Some(figure::number(number, "Requests/sec", word)?);
             }
         } else if DISTRIBUTIONS.iter().any(|heading| line.starts_with(heading)) {
             self.distributions += 1;
@@ -102,11 +120,12 @@ impl Block for Oha {
             return Err("`Status code distribution:`");
         }
         let average = average.unwrap_or(Printed { ns: 0, error_ns: 0 });
-        let claim = self.counts.claim(total.ns, average.ns);
+        let claim = self.counts.claim(total.ns, self.rate, average.ns);
         Ok(Claim {
             min_ns: fastest.map(|printed| printed.ns),
             max_ns: slowest.map(|printed| printed.ns),
             error_ns: average.error_ns,
+            duration_error_ns: total.error_ns,
             quantiles: self.quantiles,
             ..claim
         })
@@ -152,11 +171,13 @@ struct Document {
 
 /// In seconds. Without a response some are null.
 #[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Summary {
     total: f64,
     slowest: Option<f64>,
     fastest: Option<f64>,
     average: Option<f64>,
+    requests_per_sec: Option<f64>,
 }
 
 /// Reads the JSON of `--output-format json`.
@@ -173,9 +194,10 @@ pub(super) fn from_json(bytes: &[u8]) -> Result<Claims, BadFile> {
     let seconds = |what: &str, value: Option<f64>| {
         value.map(|value| json_nanos(what, value, SECOND)).transpose()
     };
-    let Summary { total, slowest, fastest, average } = document.summary;
+    let Summary { total, slowest, fastest, average, requests_per_sec } = document.summary;
+    let rate = requests_per_sec.map(|rate| plain_number("requestsPerSec", rate)).transpose()?;
     let mean_ns = seconds("average", average)?.unwrap_or(0);
-    let claim = counts.claim(json_nanos("total", total, SECOND)?, mean_ns);
+    let claim = counts.claim(json_nanos("total", total, SECOND)?, rate, mean_ns);
     let row = Claim {
         min_ns: seconds("fastest", fastest)?,
         max_ns: seconds("slowest", slowest)?,

@@ -174,6 +174,23 @@ fn what_the_end_of_an_oha_run_cut_off_is_no_response() {
     }
 }
 
+/// As its rate and its counts may contradict each other, which is the audit's to say.
+#[test]
+fn the_rate_of_an_oha_file_is_the_one_that_it_says() {
+    let text = row(&OHA.replace("5636.8077", "4509.44616"));
+    close(Some(text.qps), 0.8 * 11_482.0 / 2.045_838_8);
+    assert!(text.duration_error_ns > 0, "{text:?}");
+    let summary = r#""requestsPerSec": 4591.784903750403"#;
+    let json = row(&OHA_JSON.replace(summary, r#""requestsPerSec": 4132.6"#));
+    assert_eq!(json.requests, Some(2000));
+    close(Some(json.qps), 4_132.6);
+    close(json.succeeded_per_s, 4_132.6);
+    let older = row(&OHA_JSON.replace(summary, r#""requestsPerSec": null"#));
+    close(Some(older.qps), 4_591.784_903_750_403);
+    let without_cut = row(&OHA_CUT.replace("15.6154", "7.8077"));
+    close(Some(without_cut.qps), 7.8077);
+}
+
 #[test]
 fn what_succeeded_per_second_is_apart_from_attempts_without_response() {
     let hey = row(&HEY.replace("22887.4583", "45774.9166").replace(

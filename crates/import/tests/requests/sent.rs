@@ -128,6 +128,30 @@ fn postman_sends_what_is_written() {
     assert_eq!(text(3), r#"{"query":"query a{b}","operationName":"a","variables":{"n":1.0}}"#);
 }
 
+/// As Postman sends them: a variable's name ends with its segment, and what stands behind the path is no part of it.
+#[test]
+fn a_path_variable_ends_where_the_query_begins() {
+    for (url, path) in [
+        (r#""http://h/items/:id?a=1&b=2""#, "/items/${env.ID}?a=1&b=2"),
+        (r#""http://h/:id/x?to=/:id""#, "/${env.ID}/x?to=/:id"),
+        (
+            r#"{"raw":"http://h/items/:id?a=1","variable":[{"key":"id","value":"7"}]}"#,
+            "/items/7?a=1",
+        ),
+        (
+            r#"{"raw":"http://h/items/:id?a=1","variable":[{"key":"id","value":"7"}],
+                "query":[{"key":"a","value":"%31"}]}"#,
+            "/items/7?a=%31",
+        ),
+    ] {
+        let text = format!(
+            r#"{{"info":{{"schema":"v2.1.0"}},"item":[{{"name":"","request":{{"url":{url}}}}}]}}"#
+        );
+        let imported = import(Format::Postman, text.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(imported.workload.endpoints[0].path, path, "{url}");
+    }
+}
+
 #[test]
 fn names_of_a_collection_hold_no_credential() {
     let text = r#"{"info":{"schema":"v2.1.0"},"item":[{"name":"f","item":[

@@ -40,7 +40,7 @@ impl Making<'_> {
         mined.writes = tally.counted - tally.reads;
         (mined.users, mined.users_error) = (users, users_error);
         mined.daily_users = observed.daily_users;
-        mined.sessions = sessions.count;
+        mined.sessions = sessions.among(tally.counted);
         mined.session = SessionFigures {
             requests: sessions.requests,
             think_ns: sessions.think.summary(),

@@ -381,6 +381,19 @@ mod tests {
             ("run http://h/ --threshold p99<9ms", "use --slo 'p99<100ms'"),
             ("sweep http://h/ --format json", "`plimsoll report DIR --format json` prints them"),
             ("run --json http://h/", "--json takes the body that follows it"),
+            ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
+            ("run http://h/ -l", "leave it out: latencies are printed"),
+            ("run http://h/ --cert c.pem", "--key <FILE>; see"),
+            ("gate --csv", "'--csv' found; see"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn values_that_lack_or_stand_in_two_words_are_shown() {
+        for (line, advice) in [
             ("run http://h/ --json", "results as JSON are --format json"),
             ("run http://h/ --slo", "such as --slo 'p99<100ms'"),
             ("run http://h/ -d", "such as --duration 10s; see"),
@@ -389,10 +402,6 @@ mod tests {
             ("audit --json wrk.txt", "use --format json"),
             ("run http://h/ -d 10 sec", "a time is one word, such as 10s"),
             ("run --json --out d http://h/", "results as JSON are --format json"),
-            ("run --data http://h:1/x -c 4", "--data takes the body that follows it"),
-            ("run http://h/ -l", "leave it out: latencies are printed"),
-            ("run http://h/ --cert c.pem", "--key <FILE>; see"),
-            ("gate --csv", "'--csv' found; see"),
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");

@@ -18,7 +18,8 @@ children. A pool's column is the key K of table T if the pool is called T (user 
 K, or if column or pool is called T_K (users_id, userId). T_uuid is the primary key of T if that holds UUIDs, and T has \
 no column uuid. --pool says so for other names.
 The database keeps what was done in the tables plimsoll_fill*, batch by batch: --resume continues after a kill, --clean \
-removes exactly the rows that were added, sets counters back and drops these tables.
+removes the rows with the keys that were added (if the fill's was deleted and another has its key by now, that one), sets \
+counters back and drops these tables.
 A database is refused, unless --yes-to gives its name, if a word in its name or host begins or ends with one of \
 --production-marks, numbers aside (prod and production count within words too; products and the like do not); if \
 replicas are attached; if others that are still connected wrote to it in the last 5 minutes; and if rows of it are \
@@ -78,7 +79,7 @@ pub struct FillArgs {
     /// Continue the fill that was interrupted
     #[arg(long, conflicts_with_all = ["rows", "workload", "clean"])]
     pub resume: bool,
-    /// Remove all rows that fills added
+    /// Remove all rows that fills added, by their keys: also what others have put under such a key since
     #[arg(long, conflicts_with_all = ["rows", "workload"])]
     pub clean: bool,
     /// Write to the database of this name though it looks like production

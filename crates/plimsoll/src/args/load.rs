@@ -103,7 +103,7 @@ pub struct LoadArgs {
     /// Send exactly on time: the workers never sleep and use their cores fully
     #[arg(long, help_heading = "Load")]
     pub spin: bool,
-    /// Seed of the random numbers [default: 1]
+    /// Seed of the random numbers; rounds and steps derive theirs from it [default: 1]
     #[arg(long, value_name = "N", value_parser = parse_seed, allow_hyphen_values = true, help_heading = "Load")]
     pub seed: Option<u64>,
     /// Workload files: multiply all rates or users

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Gateway, GatewayError, Reloaded, Setup, Tried};
+use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, Tried};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
 use net::limits::FileLimit;
@@ -97,16 +97,25 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
                 watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
         }
     }
-    let usage = gateway.control().usage().clone();
+    let control = Arc::clone(gateway.control());
     let wrong = gateway.drain();
-    let account = usage.account();
-    let lost = account.served.saturating_sub(account.reported);
-    let lost = if lost > 0 { format!("; the usage of {lost} is lost") } else { String::new() };
-    output::print(&format!("{} answered{lost}\n", counted(account.served, "request")));
+    output::print(&ended(&control));
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),
     }
+}
+
+/// What came of all requests, once the gateway has ended.
+fn ended(control: &Control) -> String {
+    let account = control.usage().account();
+    let lost = account.served.saturating_sub(account.reported);
+    let lost = if lost > 0 { format!("; the usage of {lost} is lost") } else { String::new() };
+    let cut = match control.path().cut {
+        0 => String::new(),
+        cut => format!("; {} cut off at the end of `drain`", counted(cut, "request")),
+    };
+    format!("{} answered{cut}{lost}\n", counted(account.served, "request"))
 }
 
 /// Says what came of a change of the configuration.

@@ -289,12 +289,17 @@ impl LoadInput {
         self.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len())
     }
 
-    /// What is sent with this many connections. Where endpoints set numbers of users, these are scaled
+    /// What is sent with this many connections, drawn by this seed. Where endpoints set numbers of users, these are scaled
     /// in proportion.
     ///
     /// # Errors
     /// When a workload cannot be divided so.
-    pub fn at_level(&self, connections: u64, unix_ns: i64) -> Result<LevelInput, Failure> {
+    pub fn at_level(
+        &self,
+        connections: u64,
+        seed: u64,
+        unix_ns: i64,
+    ) -> Result<LevelInput, Failure> {
         let (file, ready) = match &self.requests {
             Requests::One { supply, keeps_cookies, .. } => {
                 let supply = supply.clone();
@@ -316,7 +321,7 @@ impl LoadInput {
         };
         let compiled = again.as_ref().unwrap_or(&ready.compiled);
         Ok(LevelInput {
-            supply: compiled.supply(unix_ns),
+            supply: compiled.supply_of(seed, unix_ns),
             mix: secrets::mask_mix(compiled.mix().clone()),
             connections: own_connections(compiled.mix()).unwrap_or(connections),
         })

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Advice, FirstResponses, Launch};
-use model::Nanos;
 use model::quote::counted;
 use model::units::show_duration;
+use model::{Nanos, Plan};
 use net::Peer;
 use net::limits::{self, FileLimit};
 
@@ -115,6 +115,21 @@ impl Prepared {
         clamp: bool,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
+        self.level_of(0, shape, clamp, stop)
+    }
+
+    /// As [`Self::level`], of the `nth` of several runs of this load that are samples of it, counted from 0: with random
+    /// numbers of its own.
+    ///
+    /// # Errors
+    /// As [`Self::level`].
+    pub fn level_of(
+        &self,
+        nth: u64,
+        shape: Shape,
+        clamp: bool,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(Launch, Vec<String>), Failure> {
         shape.check()?;
         if self.input.profile().is_some() && !self.follows_profile {
             return usage(format!(
@@ -124,7 +139,7 @@ impl Prepared {
             ));
         }
         self.input.settings.check_level(shape)?;
-        self.launch(shape, clamp, stop)
+        self.launch(nth, shape, clamp, stop)
     }
 
     /// One connection, or one for each endpoint that has users of its own, for so many requests one after another within a
@@ -136,7 +151,7 @@ impl Prepared {
         let (duration_ns, requests) = (Some(within_ns), Some(requests));
         let shape = Shape { connections: 1, rate_per_s: None, duration_ns, requests };
         let stop = Arc::new(AtomicBool::new(false));
-        let (launch, _) = self.launch(shape, true, &stop)?;
+        let (launch, _) = self.launch(0, shape, true, &stop)?;
         let mut plan = (*launch.plan).clone();
         (plan.pace_ns, plan.think_ns, plan.warmup_ns, plan.ramp_ns) = (None, None, 0, 0);
         Ok(Launch { plan: Arc::new(plan), ..launch })
@@ -144,12 +159,14 @@ impl Prepared {
 
     fn launch(
         &self,
+        nth: u64,
         shape: Shape,
         clamp: bool,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
         let mut notices = Vec::new();
-        let at_level = self.input.at_level(shape.connections, now_unix_ns())?;
+        let seed = self.input.settings.seed_of(nth);
+        let at_level = self.input.at_level(shape.connections, seed, now_unix_ns())?;
         let shape = Shape { connections: at_level.connections, ..shape };
         shape.check()?;
         let routes = address::routes(&self.addresses, &self.args.source, shape.connections)?;
@@ -187,7 +204,7 @@ impl Prepared {
                 if threads > 1 { format!(" in each of {threads} workers") } else { String::new() }
             ));
         }
-        let plan = self.plan(shape, threads, &routes, mix, begun.burst);
+        let plan = Plan { seed, ..self.plan(shape, threads, &routes, mix, begun.burst) };
         let launch = Launch {
             own_files: shape.connections > self.files.connections_per_table(),
             plan: Arc::new(plan),

@@ -3,6 +3,7 @@
 //!
 //! Owns which of them wins, and what no load can have. Plans are made of settings by [`plan`](super::plan).
 
+use model::random::{GOLDEN, mixed};
 use model::units::{SECOND, exact_duration};
 use model::workload::{LoadSpec, Workload};
 use model::{Arrivals, Nanos, StatusRanges};
@@ -102,6 +103,15 @@ impl Settings {
             pace_ns: Setting::maybe(args.pace, time(|load| load.pace)),
             think_ns: Setting::maybe(args.think, time(|load| load.think)),
             seed: Setting::of(args.seed, load.and_then(|load| load.seed), DEFAULT_SEED),
+        }
+    }
+
+    /// The seed of the `nth` of several runs of one load, counted from 0, that are samples of it: each has random numbers of
+    /// its own, the first those of the seed itself. It has 53 bits, which readers of JSON keep.
+    pub fn seed_of(&self, nth: u64) -> u64 {
+        match nth {
+            0 => self.seed.value,
+            _ => mixed(self.seed.value.wrapping_add(nth.wrapping_mul(GOLDEN))) >> 11,
         }
     }
 
@@ -256,6 +266,21 @@ mod tests {
         assert_eq!(settings.seed, Setting { value: 9, origin: Origin::File });
         assert_eq!(settings.warmup_ns, Setting { value: 0, origin: Origin::Default });
         assert_eq!(settings.think_ns, Setting { value: None, origin: Origin::Default });
+    }
+
+    #[test]
+    fn runs_of_one_load_have_seeds_of_their_own_that_come_again() {
+        let seeds = |seed: u64| {
+            let args = LoadArgs { seed: Some(seed), ..LoadArgs::without_flags() };
+            let settings = Settings::of(&args, None);
+            (0..50).map(|nth| settings.seed_of(nth)).collect::<Vec<u64>>()
+        };
+        assert_eq!((seeds(1)[0], seeds(1)), (1, seeds(1)));
+        let mut all: Vec<u64> = (1..20).flat_map(seeds).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 19 * 50);
+        assert!(all.iter().all(|&seed| seed < 1 << 53));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Series {
         Self { live, abort_on, profiles: None, sources, stop, shown: HashSet::new() }
     }
 
-    /// Makes one run; `adjust` may change what is about to be carried out. What was to be sent may have
+    /// Makes one run of a load, the `nth` of those that are samples of it, counted from 0; `adjust` may change what is about to be carried out. What was to be sent may have
     /// come to an end before the run did: then nothing more can be run, the run says why it was
     /// `halted`, and the user has been informed.
     ///
@@ -63,10 +63,10 @@ impl Series {
         &mut self,
         prefix: String,
         prepared: &Prepared,
-        shape: Shape,
+        (nth, shape): (u64, Shape),
         adjust: impl FnOnce(Launch) -> Launch,
     ) -> Result<Run, Failure> {
-        let (launch, notices) = prepared.level(shape, true, &self.stop)?;
+        let (launch, notices) = prepared.level_of(nth, shape, true, &self.stop)?;
         for notice in notices {
             if self.shown.insert(notice.clone()) {
                 eprintln!("plimsoll: {notice}");

@@ -3,6 +3,7 @@
 //! What a search finds depends on the machine's hour; it is held in virtual time (`engine/tests/simulated`)
 //! and on simulated servers (`verdict`). Here: files, words, exit codes that no stall can change.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -52,12 +53,14 @@ fn a_search_ends_with_an_answer_explained_and_written_down() {
     assert!(line["rate_high_per_s"].as_f64().is_none_or(|high| high >= rate), "{line:#}");
     assert_eq!(line["endpoints"][0]["endpoint"], "GET /queue");
     let search = json(&folder, "out/search.json");
+    let mut seeds = HashSet::new();
     for step in search["steps"].as_array().unwrap() {
         let run = json(&folder, &format!("out/{}", step["file"].as_str().unwrap()));
         assert_eq!(run["schema"], "plimsoll.run/1");
         let purpose = step["step"]["purpose"].as_str().unwrap();
         let open = !["idle", "probe", "saturated"].contains(&purpose);
         assert_eq!(run["plan"]["arrivals"] == "poisson", open, "{:#}", run["plan"]);
+        assert!(seeds.insert(run["plan"]["seed"].as_u64()), "the arrivals of a step before");
     }
     let page = folder.text("out/report.html");
     assert!(page.contains("plimsoll-capacity") && page.contains("random arrivals"));

@@ -44,6 +44,35 @@ fn a_slower_server_is_reported_and_ends_with_99() {
     folder.plimsoll(&line).refuses(2, "holds a comparison already");
 }
 
+/// Rounds with the same arrivals would be one sample of them, however many they are.
+#[test]
+fn rounds_differ_in_their_arrivals_and_the_servers_of_one_do_not() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let (a, b) = (target.url("/healthz?a"), target.url("/healthz?b"));
+    let line = |out: &str| {
+        format!(
+            "compare --rounds 3 -d 500ms --rest 0s -R 100 --arrivals poisson --seed 5 -q --anyway --out {out} {a} {b}"
+        )
+    };
+    let plans = |out: &str| {
+        folder.plimsoll(&line(out));
+        let plan = |round: u32, word: &str| {
+            let name = format!("{out}/round-{round:02}-{word}/run.json");
+            let run: Value = serde_json::from_str(&folder.text(&name)).unwrap();
+            (run["plan"]["seed"].as_u64().unwrap(), run["totals"]["attempts"].as_u64().unwrap())
+        };
+        [1, 2, 3].map(|round| {
+            let of_both = ["old", "new"].map(|word| plan(round, word));
+            assert_eq!(of_both[0], of_both[1], "one round");
+            of_both[0]
+        })
+    };
+    let first = plans("first");
+    assert_eq!(first[0].0, 5);
+    assert!(first[1].0 != 5 && first[2].0 != 5 && first[1].0 != first[2].0, "{first:?}");
+    assert_eq!(plans("second"), first);
+}
+
 #[test]
 fn different_responses_are_shown_and_not_judged() {
     let (folder, target) = (Folder::new(), Target::start());

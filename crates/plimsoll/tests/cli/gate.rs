@@ -292,7 +292,8 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     let bad = gate.admin("PUT", "/v1/config", &config.replace("[[route]]", "[[rout]]"));
     assert_eq!(bad.status, 422);
     assert!(
-        bad.body.contains("line 6, column 3") && bad.body.contains("did you mean `route`?"),
+        bad.body.contains("the body: line 6, column 3")
+            && bad.body.contains("did you mean `route`?"),
         "{bad:?}"
     );
     assert_eq!(gate.get("/healthz", &with_key).status, 200);

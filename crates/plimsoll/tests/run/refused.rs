@@ -17,7 +17,7 @@ fn urls() {
     ] {
         plimsoll(&format!("run {url} -d 100ms")).refuses(code, needle);
     }
-    end(command_of(["run", "", "-d", "1s"])).refuses(2, "not a URL");
+    end(command_of(["run", "", "-d", "1s"])).refuses(2, "the URL is empty");
     end(command_of(["run"])).refuses(2, "<URL|FILE>");
 }
 

@@ -223,7 +223,8 @@ impl Resolver<'_> {
         if closes {
             head.text(b"Connection: close\r\n");
         }
-        let mut named = fields.iter().filter(|(_, (name, _))| name.eq_ignore_ascii_case("connection"));
+        let mut named =
+            fields.iter().filter(|(_, (name, _))| name.eq_ignore_ascii_case("connection"));
         closes || named.any(|(_, (_, value))| asks_to_close(value.as_bytes()))
     }
 

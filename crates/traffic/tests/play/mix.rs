@@ -1,7 +1,7 @@
 //! Which endpoint comes when.
 
 use serde_json::{Value, json};
-use traffic::{Next, Requests};
+use traffic::{Next, Requests, WorkerPlace};
 
 use crate::{arrival, closed, compiled, sent, source};
 
@@ -45,6 +45,27 @@ fn rates_are_kept_in_every_part_of_the_run() {
         let expected = 1_000_000.0 * if at == 0 { 1.0 } else { 10.0 * at as f64 } / total;
         assert!((count / expected - 1.0).abs() < 0.005, "{at}: {count} of {expected}");
     }
+}
+
+#[test]
+fn runs_of_another_seed_draw_anew_and_go_on_in_the_same_pools() {
+    let workload = json!({
+        "target": "http://h",
+        "pools": {"p": {"values": (0..1000).collect::<Vec<_>>(), "order": "sequential"}},
+        "endpoints": [{"path": "/${p}/${int(1, 1000000)}"}]
+    });
+    let compiled = compiled(workload, 8);
+    let path = |seed: u64| {
+        let place = WorkerPlace { worker: 0, workers: 1 };
+        let mut source = compiled.supply_of(seed, 0).source(place);
+        let (_, text) = sent(&mut *source, arrival(0, 0));
+        let path = text.split(' ').nth(1).unwrap().to_owned();
+        let (row, drawn) = path[1..].split_once('/').unwrap();
+        (row.parse::<u32>().unwrap(), drawn.parse::<u32>().unwrap())
+    };
+    let runs = [7, 8, 7].map(path);
+    assert!(runs[0].1 == runs[2].1 && runs[0].1 != runs[1].1, "{runs:?}");
+    assert!(runs[0].0 < runs[1].0 && runs[1].0 < runs[2].0, "{runs:?}");
 }
 
 #[test]

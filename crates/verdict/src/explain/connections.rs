@@ -35,7 +35,9 @@ pub(super) fn keepalive_off(facts: &Facts<'_>) -> Outcome {
     let again = totals.connects.saturating_sub(run.plan.connections.into()) as f64;
     let failing = again > 0.0 && totals.errors.total() as f64 >= OFF * again;
     let who = match () {
-        () if !run.plan.keepalive => "the generator was told to (--no-keepalive, `Connection: close`)",
+        () if !run.plan.keepalive => {
+            "the generator was told to (--no-keepalive, `Connection: close`)"
+        }
         () if by_server => "the server closes it",
         () if failing => "attempts fail on it",
         () => return Outcome::Absent,

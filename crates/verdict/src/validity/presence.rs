@@ -17,7 +17,7 @@ pub(super) fn server_gone(run: &Run) -> Option<Finding> {
     }
     let gone = gone(run)?;
     let away = gone.away_ns as f64 / run.totals.duration_ns.max(1) as f64;
-    let moment = gone.silence.is_some() && !gone.at_end && away < MOMENT;
+    let moment = gone.silence.is_some() && !gone.at_end && !gone.cut_off && away < MOMENT;
     let consequence = if moment { Verdict::Valid } else { Verdict::Invalid };
     let mut evidence = format!("{}; {}", gone.sentence(run), lost_in_words(run, &gone));
     if let Some(made) = count_not_made(run).filter(|_| gone.at_end) {

@@ -54,7 +54,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ],
         ReasonCode::ServerGone => vec![
             ("SHORTEST", time(gone::SHORTEST)),
-            ("STALL", share(gone::STALL.1)),
+            ("STALL", share(gone::STALL.0)),
             ("STALL_TIMES", gone::STALL_TIMES.to_string()),
             ("CUT_OFF", share(gone::CUT_OFF)),
             ("MOMENT", share(gone::MOMENT)),

@@ -32,7 +32,12 @@ pub(super) fn check(line: &LoadLine) -> Result<(), LineError> {
             "rate_high_per_s" => "a number of 0 or more is possible".to_owned(),
             _ => format!("0 to {most} is possible"),
         };
-        return Err(LineError::OutOfRange { field, value: format!("{value:e}"), possible });
+        return Err(LineError::OutOfRange { field, value: shown(value), possible });
     }
     Ok(())
+}
+
+/// A number as it is usually written: with an exponent where it would have many zeros.
+fn shown(value: f64) -> String {
+    if (1e-6..1e9).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }

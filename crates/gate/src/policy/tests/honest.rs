@@ -233,7 +233,7 @@ impl World {
         self.desk.usage.hand_over();
         let second = (now_ns / SECOND) as i64;
         self.collector.collect(second, u64::from, |number| number.to_string());
-        self.asking.note(self.collector.asked_milli(), 0.1);
+        self.desk.state.note_asked(&mut self.asking, self.collector.asked_milli(), 0.1);
         self.policy.share_out(&self.asking, self.carried.per_s());
     }
 }

@@ -120,7 +120,7 @@ fn joined(url: &Value) -> String {
     format!("{scheme}{host}{port}/{}", list("path", "/"))
 }
 
-/// Segments `:name` with their values.
+/// Segments `:name` of the path with their values; what comes behind it stays as it is.
 fn path_variables(path: &str, list: &Value) -> String {
     let value = |name: &str| {
         let variables = list.as_array()?;
@@ -134,7 +134,8 @@ fn path_variables(path: &str, list: &Value) -> String {
         }
         None => segment.to_owned(),
     };
-    path.split('/').map(segment).collect::<Vec<_>>().join("/")
+    let (path, behind) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
+    path.split('/').map(segment).collect::<Vec<_>>().join("/") + behind
 }
 
 /// Enabled pairs of a list; a disabled one becomes a note.

@@ -88,7 +88,7 @@ impl SearchRunner {
             let nth = record.steps.len() + 1;
             let prefix = format!("[{}] ", name(self.settings.kind, &step));
             let adjust = |launch| in_step(launch, &step);
-            let mut run = match series.run(prefix, &self.prepared, self.shape(&step), adjust) {
+            let mut run = match series.run(prefix, &self.prepared, self.nth(nth, &step), adjust) {
                 Ok(run) => run,
                 Err(failure) if record.steps.is_empty() => return Err(failure),
                 Err(failure) => {
@@ -134,6 +134,12 @@ impl SearchRunner {
             record.steps.push(SearchStep { step, judged, took_ns, file });
             files.write_record(record);
         }
+    }
+
+    /// Which run of the load the `nth` step is, and its shape. A level that is tried again meets other arrivals: it should
+    /// hold whichever come.
+    fn nth(&self, nth: usize, step: &Step) -> (u64, Shape) {
+        (nth.saturating_sub(1) as u64, self.shape(step))
     }
 
     /// The shape of a step.

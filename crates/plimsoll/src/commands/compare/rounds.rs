@@ -129,7 +129,9 @@ impl Rounds {
         let contestant = &self.contestants[at];
         let number = round + 1;
         let prefix = format!("[{number}/{} {}] ", self.of, contestant.word);
-        let mut run = self.series.run(prefix, &contestant.prepared, self.shape, |launch| launch)?;
+        // Each round is a sample of the arrivals too, which both of its runs have in common.
+        let of = (round, self.shape);
+        let mut run = self.series.run(prefix, &contestant.prepared, of, |launch| launch)?;
         let changed = self.seen[at].changed(&mut run);
         let verdict = run.validity.verdict;
         if verdict != Verdict::Valid && !self.bears_doubt && !run.interrupted {

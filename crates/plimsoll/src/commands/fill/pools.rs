@@ -93,8 +93,9 @@ fn weights(
     let dialect = schema.dialect;
     let of = &schema.tables[table];
     let (name, key) = (of.name.sql(dialect), dialect.quoted(&of.columns[column].name));
+    let shown = fill::selected(dialect, of, &[column]);
     let mut drawn = Drawn { most, seen: 0, kept: BinaryHeap::new() };
-    let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
+    let sql = format!("SELECT {shown} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
     database.query(&sql, &mut |row| {
         if let Some(Some(value)) = row.first() {
             drawn.add(value);
@@ -113,9 +114,10 @@ fn weights(
                 continue;
             }
             let from = fill::column_list(dialect, other, &reference.columns);
+            let shown = fill::selected(dialect, other, &reference.columns);
             let name = other.name.sql(dialect);
             let sql = format!(
-                "SELECT {from}, count(*) FROM {name} WHERE {from} IS NOT NULL GROUP BY {from}"
+                "SELECT {shown}, count(*) FROM {name} WHERE {from} IS NOT NULL GROUP BY {from}"
             );
             database.query(&sql, &mut |row| {
                 if let [Some(value), Some(count)] = row
@@ -160,6 +162,30 @@ mod tests {
     use fill::{Address, Environment};
 
     use super::*;
+
+    #[test]
+    fn keys_of_bytes_are_written_in_hexadecimal_digits() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("shop.db");
+        std::fs::write(&file, "").expect("a file");
+        let environment = Environment { variable: &|_| None, home: None };
+        let url = format!("sqlite:{}", file.display());
+        let address = Address::parse(&url, environment).expect("a good URL");
+        let database = &mut *fill::connect(&address).expect("a connection");
+        for sql in [
+            "CREATE TABLE users (id BLOB PRIMARY KEY)",
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id BLOB REFERENCES users)",
+            "INSERT INTO users VALUES (x'FF80'), (x'FE80')",
+            "INSERT INTO orders VALUES (1, x'FE80')",
+        ] {
+            database.execute(sql).expect("good SQL");
+        }
+        let schema = database.schema().expect("a schema");
+        let table = schema.find("users").expect("it is there");
+        let (values, _) = weights(database, &schema, (table, 0), 100).expect("an answer");
+        let wanted = [(r"\xFE80".to_owned(), 2), (r"\xFF80".to_owned(), 1)];
+        assert_eq!(values, wanted);
+    }
 
     #[test]
     fn of_many_keys_some_are_drawn_at_random_with_their_weights() {

@@ -149,7 +149,7 @@ fn shown(keys: &[KeyRecord], now_s: i64) -> String {
         let state = match record.revoked_s {
             Some(_) => "revoked".to_owned(),
             None if key.expires_s != 0 && key.expires_s <= now_s => "expired".to_owned(),
-            None if key.expires_s != 0 => format!("until {}", day(key.expires_s)),
+            None if key.expires_s != 0 => format!("until {}", minute(key.expires_s)),
             None => "valid".to_owned(),
         };
         let mut limits = Vec::new();
@@ -211,6 +211,14 @@ pub(super) fn day(unix_s: i64) -> String {
     }
 }
 
+/// The day and the minute of an instant, in UTC.
+fn minute(unix_s: i64) -> String {
+    match jiff::Timestamp::from_second(unix_s) {
+        Ok(at) => at.to_string().chars().take(16).collect::<String>().replace('T', " "),
+        Err(_) => "-".to_owned(),
+    }
+}
+
 /// Opens a store that is there: looking at keys makes no file.
 fn existing(path: &Path) -> Result<Store, Failure> {
     if !path.exists() {
@@ -245,6 +253,12 @@ mod tests {
         let full = StoreError::Failed("database or disk is full".to_owned());
         let Failure::CannotRun(said) = failure(Path::new("keys.db"), &full) else { panic!() };
         assert_eq!(said, "keys.db: the key store: database or disk is full");
+    }
+
+    /// In a grace of an hour the day alone says nothing.
+    #[test]
+    fn the_end_of_a_key_is_shown_to_the_minute() {
+        assert_eq!(minute(1_700_000_000), "2023-11-14 22:13");
     }
 
     #[test]

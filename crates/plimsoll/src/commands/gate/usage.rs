@@ -20,6 +20,8 @@ use crate::results::output;
 const ROWS: usize = 40;
 /// Columns of a name that the table shows.
 const NAME: usize = 14;
+/// Characters of the place that usage is reported to.
+const PLACE: usize = 300;
 /// The columns that a narrow table leaves out.
 const FAILED: usize = 5;
 const P50: usize = 6;
@@ -56,23 +58,27 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let document = GateUsage { schema: USAGE_SCHEMA.into(), from_s, to_s, rows };
     let text = match args.format {
         GateFormat::Json => output::json(&document) + "\n",
-        GateFormat::Text if document.rows.is_empty() && is_unused(path)? => paragraph(
-            &format!(
-                "{}: no gateway has run with this store; --store names another",
-                path.display()
-            ),
-            "",
-            output::style(),
-        ),
+        GateFormat::Text if document.rows.is_empty() => {
+            paragraph(&nothing(path)?, "", output::style())
+        }
         GateFormat::Text => shown(&document, output::style()),
     };
     Ok(if output::print(&text) { 0 } else { 1 })
 }
 
-/// Whether no gateway has ever been started with a store: `keys add` makes one too.
-fn is_unused(path: &std::path::Path) -> Result<bool, Failure> {
-    let tiers = Store::open(path).and_then(|store| store.tiers());
-    Ok(tiers.or_else(|error| cannot_run(error.to_string()))?.is_none())
+/// Why a store has no usage of this time. `keys add` makes a store too, before any gateway was started with it.
+fn nothing(path: &std::path::Path) -> Result<String, Failure> {
+    let known = Store::open(path).and_then(|store| Ok((store.tiers()?, store.usage_place()?)));
+    Ok(match known.or_else(|error| cannot_run(error.to_string()))? {
+        (None, _) => {
+            format!("{}: no gateway has run with this store; --store names another", path.display())
+        }
+        (Some(_), Some(place)) => {
+            let place = plain(&place, PLACE);
+            format!("the gateway of this store reports its usage to {place}, and not to the store")
+        }
+        (Some(_), None) => format!("no request was counted in this time; {LAGS}"),
+    })
 }
 
 fn owners(path: &std::path::Path, rows: &[GateUsageRow]) -> Result<BTreeMap<u64, String>, Failure> {
@@ -124,9 +130,6 @@ fn shown(document: &GateUsage, style: Style) -> String {
             time(row.p50_ns),
             time(row.p99_ns),
         ]);
-    }
-    if document.rows.is_empty() {
-        return paragraph(&format!("no request was counted in this time; {LAGS}"), "", style);
     }
     let mut text = grid.print_headed(style);
     if document.rows.len() > ROWS {

@@ -123,7 +123,8 @@ impl SweepRunner {
                 return Ok(interrupted(sweep, files));
             }
             let prefix = self.prefix(level, ladder.left());
-            let made = series.run(prefix, &self.prepared, self.shape(level), |launch| launch);
+            let shape = self.shape(level);
+            let made = series.run(prefix, &self.prepared, (0, shape), |launch| launch);
             let mut run = match made {
                 Ok(run) => run,
                 Err(failure) if sweep.levels.is_empty() => return Err(failure),
@@ -189,7 +190,7 @@ impl SweepRunner {
                 return false;
             }
             let shape = Shape { duration_ns: Some(duration_ns), ..self.shape(level) };
-            let made = series.run(prefix.clone(), &self.prepared, shape, |launch| launch);
+            let made = series.run(prefix.clone(), &self.prepared, (0, shape), |launch| launch);
             match made {
                 Ok(run) if !run.interrupted => sweep.again = Some(Level { level, run }),
                 _ if series.stopped() => {

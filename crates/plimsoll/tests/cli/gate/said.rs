@@ -92,6 +92,22 @@ fn a_reload_that_is_refused_says_why_and_changes_nothing() {
     gate.end();
 }
 
+/// It was said that no request was counted.
+#[test]
+fn usage_that_is_reported_elsewhere_is_said_to_be() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for (place, said) in [
+        ("json_lines = \"usage.jsonl\"", "usage.jsonl, and not"),
+        ("http = \"http://127.0.0.1:1/usage?token=secret\"", "http://127.0.0.1:1, and not"),
+    ] {
+        folder.put("gate.toml", config(&target.url(""), &format!("[usage]\n{place}\n")));
+        drop(Gate::start(&folder, "gate.toml"));
+        let usage = folder.plimsoll("gate usage").ok();
+        let line = usage.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(said) && !line.contains("secret"), "{line}");
+    }
+}
+
 #[test]
 fn a_check_finds_what_a_start_would() {
     let folder = Folder::new();
@@ -103,6 +119,10 @@ fn a_check_finds_what_a_start_would() {
     assert!(!folder.path().join("plimsoll-gate.db").exists(), "a check makes no store");
     check("[admin]\ntoken_file = \"none\"\n").refuses(1, "none: ");
     check("[access_log]\npath = \"none/access.log\"\n").refuses(1, "none/access.log: its folder");
+    let flags = "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --access-log none/a.log";
+    for line in [format!("{flags} --check"), flags.to_owned()] {
+        folder.plimsoll(&line).refuses(1, "the access log none/a.log: ");
+    }
     check("[usage]\njson_lines = \"none/usage\"\n").refuses(1, "none/usage: its folder");
     folder.put("text.db", "no database, though longer than the header of one would be");
     check("[keys]\nstore = \"text.db\"\n").refuses(1, "text.db: ");

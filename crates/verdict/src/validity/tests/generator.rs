@@ -141,7 +141,7 @@ fn no_number_of_connections_is_advised_where_no_request_has_ended() {
     let mut run = open();
     held_back(&mut run);
     assert!(connections_for(&run).contains("-c 20 or more"), "{}", connections_for(&run));
-    run.service_ns = model::Summary::default();
+    run.service_ns = Summary::default();
     assert!(connections_for(&run).contains("unknown"), "{}", connections_for(&run));
 }
 

@@ -81,6 +81,41 @@ fn a_server_that_went_away() {
     ]);
 }
 
+/// Who found no connection sent nothing, so that what was refused is missing from the rate that was sent as well.
+#[test]
+fn arrivals_that_are_refused_are_the_servers_and_those_left_besides_an_overloads() {
+    let named = |achieved_per_s: f64, connect_max_ns: u64| {
+        let (_, codes, _) = judged(open(), |run| {
+            run.totals.errors.add(ErrorClass::Connect, 600);
+            (run.totals.requests, run.totals.succeeded) = (9_400, 9_400);
+            (run.rates.achieved_per_s, run.connect_ns.max) = (achieved_per_s, connect_max_ns);
+            run.presence = Some(Presence::default());
+        });
+        codes.contains(&ReasonCode::ServerGone)
+    };
+    assert!(named(940.0, MILLISECOND));
+    assert!(!named(900.0, MILLISECOND), "others were left too");
+    assert!(!named(940.0, SECOND), "its queue of connections was full");
+}
+
+#[test]
+fn an_absence_of_a_moment_is_no_note_where_much_was_cut_off() {
+    let consequence = |cut_ns: u64| {
+        let mut run = closed();
+        dead(&mut run, 12);
+        run.totals.duration_ns = 100 * SECOND;
+        let presence = run.presence.as_mut().unwrap();
+        (presence.user_ns, presence.cut_ns) = (1_000 * SECOND, cut_ns);
+        let silence = &mut presence.silences[0];
+        (silence.to_ns, silence.ended) = (silence.from_ns + 7 * SECOND / 10, true);
+        silence.last_failed_ns = Some(silence.to_ns);
+        let mut reasons = judge(&run).reasons.into_iter();
+        reasons.find(|reason| reason.code == ReasonCode::ServerGone).expect("named").consequence
+    };
+    assert_eq!(consequence(7 * SECOND), Verdict::Valid);
+    assert_eq!(consequence(60 * SECOND), Verdict::Invalid);
+}
+
 /// Users that back off fail three times within 70 ms, and by then a run by count may be over.
 #[test]
 fn a_server_that_dies_under_a_run_by_count_is_told_however_soon_that_ends() {

@@ -1,4 +1,5 @@
-//! Quotas of tiers as a whole, of routes, of all requests together, and of keys that replace each other: they are of all gateways together too.
+//! Quotas of tiers as a whole, of routes, of all requests together, and limits of keys that replace each other: they are of all
+//! gateways together too.
 
 use std::ops::Range;
 
@@ -80,15 +81,31 @@ fn keys_that_replace_each_other_share_one_quota_over_all_gateways() {
     let settings = Settings { day_quota: Some(u64::from(QUOTA)), ..Settings::default() };
     for gone_ms in [NEVER, 400..500] {
         let mut all = gateways(3, &settings);
-        for gateway in &all {
-            let (keys, digester) = (&gateway.state.keys, Digester::new(b"secret"));
-            let first = keys.find(&digester.digest(b"k")).unwrap();
-            for key in [&b"k2"[..], b"k3"] {
-                let slot = keys.put(&digester.digest(key), &settings).unwrap();
-                keys.entry(slot).count_in(first);
-            }
-        }
+        replace_twice(&all, &settings);
         let passed = passed(&mut all, &[b"k", b"k2", b"k3"], gone_ms);
         assert!((QUOTA..=MOST).contains(&passed), "{passed}");
     }
+}
+
+/// Keys `k2` and `k3` in the place of `k`.
+fn replace_twice(gateways: &[Gateway], settings: &Settings) {
+    for gateway in gateways {
+        let (keys, digester) = (&gateway.state.keys, Digester::new(b"secret"));
+        let first = keys.find(&digester.digest(b"k")).unwrap();
+        for key in [&b"k2"[..], b"k3"] {
+            let slot = keys.put(&digester.digest(key), settings).unwrap();
+            keys.entry(slot).count_in(first);
+        }
+    }
+}
+
+/// Asked 300 times a second together for five seconds: each key had the whole rate.
+#[test]
+fn keys_that_replace_each_other_share_one_rate_over_all_gateways() {
+    let settings = Settings { rate: Some(Rate::per_second(60.0)), ..Settings::default() };
+    let alone = passed(&mut gateways(3, &settings), &[b"k"], NEVER);
+    let mut all = gateways(3, &settings);
+    replace_twice(&all, &settings);
+    let rotated = passed(&mut all, &[b"k", b"k2", b"k3"], NEVER);
+    assert!(rotated <= alone + 12, "{rotated} of {alone}");
 }
