@@ -17,7 +17,7 @@ impl Always {
     /// Sends `request`, head and body as they go over the connection. `head` says that its method is
     /// HEAD.
     pub fn new(request: impl Into<Box<[u8]>>, head: bool) -> Self {
-        let bytes = request.into();
+        let bytes: Box<[u8]> = request.into();
         let closes = closes(&bytes);
         Self { request: [Fixed { bytes }], head, closes }
     }

@@ -169,7 +169,9 @@ pub const RULES: &[Rule] = &[
                       response times are of so many connections. A note also when the \
                       server was evidently saturated: {SHEDDING} of the responses were 429 or 503, \
                       {TIMING_OUT} of the attempts timed out, or service times, of the window or of \
-                      its last part, show a queue (mean {QUEUED} times the least, with little spread)",
+                      its last part, show a queue (mean {QUEUED} times the least, with little spread), or there were \
+                      more connections than a constant rate needs at the mean service time, by three times the \
+                      square root of that number",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         brief: "-c held arrivals back: raise it",
         check: generator::exhausted,

@@ -2,8 +2,10 @@
 
 use model::{ReasonCode, Run};
 
+use super::generator::had_enough_connections;
 use super::responses::ended_in_warmup;
 use super::steady::slowed_down;
+use super::users::all_left;
 use super::window::shows_no_rate;
 use super::{RULES, Rule};
 
@@ -15,6 +17,18 @@ const SLOWED_DOWN: Advice = (
     "Find out what made the server slower (a change, data or memory that grows, a rate above what it carries), and measure \
      again.",
     "it became slower: find out why, and measure again",
+);
+
+/// Of a server that served nobody any more.
+const ALL_LEFT: Advice = (
+    "Find out what stopped the server then (its log, a pause of its process, a lock), and measure again.",
+    "no user was served any more: find out what stopped the server",
+);
+
+/// Of arrivals that a server held up which had enough connections.
+const HELD_BY_SERVER: Advice = (
+    "Find out what held the server up then (its log, a pause of its process, a lock): more connections would have waited there.",
+    "the server held arrivals back: find out why",
 );
 
 /// Of bodies that may be cut short.
@@ -32,6 +46,8 @@ impl Rule {
     pub(super) fn advice_on(&self, run: &Run) -> Advice {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
+            ReasonCode::StarvedConnections if all_left(run) => ALL_LEFT,
+            ReasonCode::ConnectionsExhausted if had_enough_connections(run) => HELD_BY_SERVER,
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,
             ReasonCode::UncheckedResponses if run.totals.unchecked.is_none() => CUT_SHORT,
             ReasonCode::WindowTooShort if shows_no_rate(run) => {

@@ -206,6 +206,11 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         Some(sign) => {
             Some((Verdict::Valid, format!("{evidence}. The server was saturated: {sign}")))
         }
+        None if had_enough_connections(run) => {
+            let of = grouped(f64::from(run.plan.connections), 0);
+            let needed = connections_for(run);
+            Some((Verdict::Valid, format!("{evidence}. The server held them up: {needed}, and there were {of}")))
+        }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }
 }
@@ -273,6 +278,18 @@ pub(crate) fn connections_for(run: &Run) -> String {
         show_duration(run.service_ns.mean),
         grouped((in_flight / per_connection).ceil().max(1.0), 0)
     )
+}
+
+/// Whether arrivals found no free connection although there were more than the rate needs: the server held up all of them at once,
+/// and would have held up more. Independent arrivals rarely need more at once than the mean and three times its square root, the
+/// deviation of a Poisson number.
+pub(super) fn had_enough_connections(run: &Run) -> bool {
+    let plan = &run.plan;
+    let constant = plan.mix.flows.is_empty() && plan.stages.is_empty() && plan.recorded.is_none();
+    let in_flight = run.rates.offered_per_s * run.service_ns.mean as f64 / SECOND as f64;
+    let enough = in_flight + 3.0 * in_flight.sqrt() < f64::from(plan.inflight_cap());
+    let short = open_loop(run) && shortfall(run).is_some() && at_cap(run);
+    short && constant && enough && run.service_ns.count > 0 && !behind_schedule(run)
 }
 
 fn behind_schedule(run: &Run) -> bool {

@@ -251,6 +251,12 @@ fn left(run: &Run, users: &Users) -> u64 {
     if beyond_chance && !told { long } else { 0 }
 }
 
+/// Whether all users that had been served were left at the end, and at no time only some of them had nothing.
+pub(super) fn all_left(run: &Run) -> bool {
+    let Some(users) = &run.users else { return false };
+    users.served > 0 && unserved(run, users) == 0 && left(run, users) >= users.served
+}
+
 fn unanswered_share(run: &Run) -> f64 {
     let totals = &run.totals;
     let unanswered = totals.attempts.saturating_sub(totals.requests) as f64;

@@ -188,6 +188,18 @@ fn arrivals_held_back_by_the_connections() {
             "its service time grew from 1.00ms to a steady 20.0ms",
         ),
         (
+            "the server stood still at the end",
+            open(),
+            |run| {
+                held_back(run);
+                (run.plan.connections, run.plan.max_inflight) = (60, 60);
+                run.concurrency.in_flight_max = 60;
+            },
+            Verdict::Valid,
+            ReasonCode::ConnectionsExhausted,
+            "The server held them up: at a mean service time of 20.0ms the rate needs -c 20 or more, and there were 60. Find out",
+        ),
+        (
             "the server sheds",
             open(),
             |run| {

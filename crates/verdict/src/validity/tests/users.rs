@@ -50,6 +50,16 @@ fn users_left_without_one_are_named() {
     )]);
 }
 
+#[test]
+fn a_server_that_left_all_users_is_no_matter_of_how_it_accepts() {
+    let (_, codes, text) = judged(closed(), |run| {
+        let left_waits = BTreeMap::from([(5 * SECOND, 100)]);
+        run.users = Some(Users { left: 100, left_waits, ..users(100) });
+    });
+    assert_eq!(codes, [ReasonCode::StarvedConnections], "{text}");
+    assert!(text.contains("Find out what stopped the server") && !text.contains("accept"), "{text}");
+}
+
 /// Half of the connections fall silent at once, and of the five that their users open then two do not answer either.
 #[test]
 fn few_connections_without_a_response_are_named() {
