@@ -37,7 +37,8 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
         "authorization",
     ];
     // Sessions of PHP, Express, Laravel, CodeIgniter, Rack, Moodle and osCommerce; artefacts of SAML.
-    const AT_THE_END: [&str; 22] = [
+    const AT_THE_END: [&str; 23] = [
+        "hmac",
         "sessid",
         "connectsid",
         "laravelsession",
@@ -133,6 +134,7 @@ pub fn is_secret_value(value: &str) -> bool {
         || is_signed_token(value)
         || is_with_scheme(value)
         || is_bot_token(value)
+        || is_sendgrid_key(value)
         || is_ticket(value)
 }
 
@@ -166,6 +168,16 @@ fn is_bot_token(value: &str) -> bool {
             && number.bytes().all(|byte| byte.is_ascii_digit())
             && key.len() == 35
             && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    })
+}
+
+/// A key of SendGrid: `SG.`, 22 characters of base64url, a point and 43 more.
+fn is_sendgrid_key(value: &str) -> bool {
+    let drawn = |part: &str| {
+        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    value.strip_prefix("SG.").and_then(|key| key.split_once('.')).is_some_and(|(name, key)| {
+        name.len() == 22 && key.len() == 43 && drawn(name) && drawn(key)
     })
 }
 
@@ -243,7 +255,9 @@ mod tests {
         {
             assert!(!is_secret_name(name, false), "{name}");
         }
-        assert!(is_secret_name("key", true) && is_secret_name("sess", true));
+        for name in ["key", "sess", "hmac"] {
+            assert!(is_secret_name(name, true), "{name}");
+        }
         for name in
             ["Ocp-Apim-Subscription-Key", "X-Session", "Cookie", "X-Functions-Key", "X-Auth"]
         {
@@ -265,10 +279,11 @@ mod tests {
             "bot123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw9",
             "ST-1856339-aA5Yuvrxzpv8Tau1cYQ7",
             "TGT-1-h3Kd8sJ2mQ0pLr7XzB1v-cas01.example.org",
+            "SG.abcdefghij0123456789AB.abcdefghij0123456789abcdefghij0123456789ABC",
         ] {
             assert!(is_secret_value(value), "{value}");
         }
-        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3", "ST-100"] {
+        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3", "ST-100", "SG.1.2"] {
             assert!(!is_secret_value(value), "{value}");
         }
         assert!(looks_random("b3f1c2d4e5a697881234"));
