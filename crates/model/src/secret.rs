@@ -173,12 +173,12 @@ fn is_bot_token(value: &str) -> bool {
 
 /// A key of SendGrid: `SG.`, 22 characters of base64url, a point and 43 more.
 fn is_sendgrid_key(value: &str) -> bool {
-    let drawn = |part: &str| {
-        part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-    };
-    value.strip_prefix("SG.").and_then(|key| key.split_once('.')).is_some_and(|(name, key)| {
-        name.len() == 22 && key.len() == 43 && drawn(name) && drawn(key)
-    })
+    let drawn =
+        |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    value
+        .strip_prefix("SG.")
+        .and_then(|key| key.split_once('.'))
+        .is_some_and(|(name, key)| name.len() == 22 && key.len() == 43 && drawn(name) && drawn(key))
 }
 
 /// Whether a text begins as a key of a well-known service or a signed token does.
@@ -283,7 +283,9 @@ mod tests {
         ] {
             assert!(is_secret_value(value), "{value}");
         }
-        for value in ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3", "ST-100", "SG.1.2"] {
+        for value in
+            ["", "Bearer", "Basic law of nature", "sk-1", "text/html", "1.2.3", "ST-100", "SG.1.2"]
+        {
             assert!(!is_secret_value(value), "{value}");
         }
         assert!(looks_random("b3f1c2d4e5a697881234"));

@@ -209,7 +209,10 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         None if had_enough_connections(run) => {
             let of = grouped(f64::from(run.plan.connections), 0);
             let needed = connections_for(run);
-            Some((Verdict::Valid, format!("{evidence}. The server held them up: {needed}, and there were {of}")))
+            Some((
+                Verdict::Valid,
+                format!("{evidence}. The server held them up: {needed}, and there were {of}"),
+            ))
         }
         None => Some((Verdict::LowerBound, format!("{evidence}; {}", connections_for(run)))),
     }

@@ -57,7 +57,10 @@ fn a_server_that_left_all_users_is_no_matter_of_how_it_accepts() {
         run.users = Some(Users { left: 100, left_waits, ..users(100) });
     });
     assert_eq!(codes, [ReasonCode::StarvedConnections], "{text}");
-    assert!(text.contains("Find out what stopped the server") && !text.contains("accept"), "{text}");
+    assert!(
+        text.contains("Find out what stopped the server") && !text.contains("accept"),
+        "{text}"
+    );
 }
 
 /// Half of the connections fall silent at once, and of the five that their users open then two do not answer either.
