@@ -505,12 +505,13 @@ mod tests {
             let reason = Reason { code: rule.code, consequence: Verdict::Valid, text };
             let validity = model::Validity::of(vec![reason]);
             let run = Run { validity, ..fixture::sound::closed() };
+            let brief = brief_advice(rule.code, &run).expect("advice");
             let text = summary(&run, at(80));
             let note = text.lines().find(|line| line.starts_with("note, ")).expect("a note");
-            assert!(note.ends_with(rule.brief), "{note}");
+            assert!(note.ends_with(brief), "{note}");
             let narrow = summary(&run, at(60));
             let note = narrow.lines().find(|line| line.starts_with("note")).expect("a note");
-            assert!(note.ends_with(rule.brief) && note.width() <= 60, "{note}");
+            assert!(note.ends_with(brief) && note.width() <= 60, "{note}");
         }
     }
 
