@@ -176,6 +176,12 @@ fn arrivals_held_back_by_the_connections() {
             ReasonCode::ConnectionsExhausted,
             "arrivals waited 80.0ms for one (p90), of a response time of 84.0ms",
         ),
+    ]);
+}
+
+#[test]
+fn arrivals_held_back_by_the_server() {
+    check(vec![
         (
             "one queue behind them",
             open(),
@@ -222,6 +228,10 @@ fn arrivals_held_back_by_the_connections() {
             "20.00 % of the attempts timed out",
         ),
     ]);
+}
+
+#[test]
+fn arrivals_held_back_by_a_generator_that_is_busy() {
     let (verdict, codes, _) = judged(open(), |run| {
         held_back(run);
         run.generator.workers[0].busy_ratio = 1.0;
