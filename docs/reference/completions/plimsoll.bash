@@ -1207,7 +1207,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__gate__subcmd__keys__subcmd__add)
-            opts="-V -v -h --store --owner --tier --route --rate --burst --concurrency --per-day --per-month --expires-in --version --help"
+            opts="-V -v -h --store --owner --tier --route --rate --burst --concurrency --per-day --per-month --body --expires-in --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1246,6 +1246,10 @@ _plimsoll() {
                     return 0
                     ;;
                 --per-month)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --body)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

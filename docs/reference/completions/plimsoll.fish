@@ -48,7 +48,7 @@ complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "calibrate" -d 'Me
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "target" -d 'Start the built-in API server: baseline, queues of known capacity, faults on demand'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "generate" -d 'Write the reference, man pages, completions and JSON Schemas into a folder'
 complete -c plimsoll -n "__fish_plimsoll_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000 for a file with a rate]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s n -l requests -d 'Maximum number of requests to send in the measured window [default: no limit]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
@@ -72,7 +72,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l warmup -d 'Sen
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l seed -d 'Seed of the random numbers; rounds and steps derive theirs from it [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l scale -d 'Workload files: multiply all rates or users' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand run" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
@@ -140,7 +140,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l warmup -d 'S
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l seed -d 'Seed of the random numbers; rounds and steps derive theirs from it [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l scale -d 'Workload files: multiply all rates or users' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
@@ -177,7 +177,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s q -l quiet -
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l samples -d 'Number of requests to show, as they would be sent' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or what a workload file says; 1000 for a file with a rate]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s d -l duration -d 'Length of the measured window, such as 10s or 2m [default: 10s, or until -n is reached]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s n -l requests -d 'Maximum number of requests to send in the measured window [default: no limit]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s R -l rate -d 'Open loop: this many arrivals per second whatever the server does, such as 1000 or 20k' -r
@@ -201,7 +201,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l warmup -d 'Se
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l seed -d 'Seed of the random numbers; rounds and steps derive theirs from it [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l scale -d 'Workload files: multiply all rates or users' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
@@ -257,7 +257,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l warmup -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l seed -d 'Seed of the random numbers; rounds and steps derive theirs from it [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l scale -d 'Workload files: multiply all rates or users' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'
@@ -389,7 +389,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l production-ma
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l only -d 'Do not fill tables that only refer to those of --rows'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dry-run -d 'Print the plan and ten rows of each table; write nothing'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l resume -d 'Continue the fill that was interrupted'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Remove all rows that fills added'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Remove all rows that fills added, by their keys: also what others have put under such a key since'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s q -l quiet -d 'Print nothing while working'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s h -l help -d 'Print help'
@@ -507,7 +507,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand audit" -s h -l help -d
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l baseline -d 'Judge against this earlier run (run.json or its folder), with its connections, rate and window unless flags say otherwise' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rounds -d 'Rounds: each is one run of every URL' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l margin -d 'Changes up to this share count as no change' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s c -l connections -d 'Connections: users in a closed loop, the cap in an open loop [default: 10]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s c -l connections -d 'Connections: users in a closed loop, the most at once in an open loop [default: 10; 1000 with a rate]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s d -l duration -d 'Measured window of each run [default: 10s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -s R -l rate -d 'Open loop: this many arrivals per second, such as 1000 or 20k' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l rest -d 'Rest between runs' -r
@@ -531,7 +531,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l warmup -d 
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l ramp -d 'Let the load grow to its level over this time [default: 0s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l pipeline -d 'Requests to send on a connection before waiting for a response' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l max-inflight -d 'Maximum number of requests in flight [default: connections x pipeline]' -r
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of the random numbers [default: 1]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l seed -d 'Seed of the random numbers; rounds and steps derive theirs from it [default: 1]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l scale -d 'Workload files: multiply all rates or users' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l allow-files -d 'Workload files: allow reading files below this folder, besides the workload\'s own; may be repeated' -r -F
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand compare" -l io -d 'Kernel interface: io_uring where allowed, else epoll' -r -f -a "auto\t'io_uring where it works, else epoll'

@@ -31,8 +31,8 @@ _plimsoll() {
         case $line[1] in
             (run)
 _arguments "${_arguments_options[@]}" : \
-'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
+'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '-n+[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
@@ -67,7 +67,7 @@ _arguments "${_arguments_options[@]}" : \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
 '--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--seed=[Seed of the random numbers; rounds and steps derive theirs from it \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
 '*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
@@ -157,7 +157,7 @@ _arguments "${_arguments_options[@]}" : \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
 '--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--seed=[Seed of the random numbers; rounds and steps derive theirs from it \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
 '*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
@@ -205,8 +205,8 @@ epoll\:"epoll"))' \
 (plan)
 _arguments "${_arguments_options[@]}" : \
 '--samples=[Number of requests to show, as they would be sent]:N:_default' \
-'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or what a workload file says; 1000 for a file with a rate\]]:N:_default' \
+'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10, or fewer if -n is less, or what a workload file says; 1000 with a rate\]]:N:_default' \
 '-d+[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '--duration=[Length of the measured window, such as 10s or 2m \[default\: 10s, or until -n is reached\]]:TIME:_default' \
 '-n+[Maximum number of requests to send in the measured window \[default\: no limit\]. Without -d the window lasts until they are sent; a closed loop gives up when no response has come for 10 s longer than the time-out (-T)]:N:_default' \
@@ -241,7 +241,7 @@ _arguments "${_arguments_options[@]}" : \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
 '--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--seed=[Seed of the random numbers; rounds and steps derive theirs from it \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
 '*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
@@ -316,7 +316,7 @@ _arguments "${_arguments_options[@]}" : \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
 '--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--seed=[Seed of the random numbers; rounds and steps derive theirs from it \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
 '*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
@@ -482,7 +482,7 @@ _arguments "${_arguments_options[@]}" : \
             (add)
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
-'--owner=[Whom the key is for, as \`list\`, \`usage\` and the usage page name them \[default\: nobody\]]:NAME:_default' \
+'--owner=[Whom the key is for, as \`list\`, \`usage\`, the usage page and the header X-Plimsoll-Owner of requests name them \[default\: nobody\]]:NAME:_default' \
 '--tier=[Tier of the configuration that the key belongs to \[default\: the first tier\]]:NAME:_default' \
 '*--route=[Route it is for; may be repeated \[default\: all\]]:NAME:_default' \
 '--rate=[Requests per time, such as 100/s, 30/m or 1000/h \[default\: the tier'\''s\]]:RATE:_default' \
@@ -490,6 +490,7 @@ _arguments "${_arguments_options[@]}" : \
 '--concurrency=[Requests that may be in flight at once \[default\: the tier'\''s\]]:N:_default' \
 '--per-day=[Requests in a day of UTC \[default\: the tier'\''s\]]:N:_default' \
 '--per-month=[Requests in a month of UTC \[default\: the tier'\''s\]]:N:_default' \
+'--body=[Longest body of its requests, such as 512, 64KiB or 1MB; 0 for none \[default\: the tier'\''s\]]:SIZE:_default' \
 '--expires-in=[Time until it expires, such as 720h \[default\: never\]]:TIME:_default' \
 '-v[Print the version]' \
 '-V[Print the version]' \
@@ -524,7 +525,7 @@ _arguments "${_arguments_options[@]}" : \
 (rotate)
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
-'--grace=[Time for which the old key is valid beside the new one; both count in one quota]:TIME:_default' \
+'--grace=[Time for which the old key is valid beside the new one; both have the limits and the quota of one]:TIME:_default' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -683,7 +684,7 @@ _arguments "${_arguments_options[@]}" : \
 '--only[Do not fill tables that only refer to those of --rows]' \
 '(--clean --resume)--dry-run[Print the plan and ten rows of each table; write nothing]' \
 '(--rows --for --clean)--resume[Continue the fill that was interrupted]' \
-'(--rows --for)--clean[Remove all rows that fills added]' \
+'(--rows --for)--clean[Remove all rows that fills added, by their keys\: also what others have put under such a key since]' \
 '-q[Print nothing while working]' \
 '--quiet[Print nothing while working]' \
 '-v[Print the version]' \
@@ -974,8 +975,8 @@ _arguments "${_arguments_options[@]}" : \
 '--baseline=[Judge against this earlier run (run.json or its folder), with its connections, rate and window unless flags say otherwise]:FILE:_files' \
 '--rounds=[Rounds\: each is one run of every URL]:N:_default' \
 '--margin=[Changes up to this share count as no change]:PERCENT:_default' \
-'-c+[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
-'--connections=[Connections\: users in a closed loop, the cap in an open loop \[default\: 10\]]:N:_default' \
+'-c+[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10; 1000 with a rate\]]:N:_default' \
+'--connections=[Connections\: users in a closed loop, the most at once in an open loop \[default\: 10; 1000 with a rate\]]:N:_default' \
 '-d+[Measured window of each run \[default\: 10s\]]:TIME:_default' \
 '--duration=[Measured window of each run \[default\: 10s\]]:TIME:_default' \
 '-R+[Open loop\: this many arrivals per second, such as 1000 or 20k]:RATE:_default' \
@@ -1009,7 +1010,7 @@ _arguments "${_arguments_options[@]}" : \
 '--ramp=[Let the load grow to its level over this time \[default\: 0s\]]:TIME:_default' \
 '--pipeline=[Requests to send on a connection before waiting for a response]:N:_default' \
 '--max-inflight=[Maximum number of requests in flight \[default\: connections x pipeline\]]:N:_default' \
-'--seed=[Seed of the random numbers \[default\: 1\]]:N:_default' \
+'--seed=[Seed of the random numbers; rounds and steps derive theirs from it \[default\: 1\]]:N:_default' \
 '--scale=[Workload files\: multiply all rates or users]:FACTOR:_default' \
 '*--allow-files=[Workload files\: allow reading files below this folder, besides the workload'\''s own; may be repeated]:DIR:_files' \
 '--io=[Kernel interface\: io_uring where allowed, else epoll]:IO:((auto\:"io_uring where it works, else epoll"
