@@ -212,8 +212,7 @@ fn who_has_too_many_connections_behind_a_proxy_is_counted() {
         first.send(GET);
         first.receive_until(b"200 OK");
         let mut second = front.client();
-        second.send(header);
-        second.send(GET);
+        second.send(&[header.as_slice(), GET].concat());
         assert_eq!(all(&mut second).0, "");
         assert_eq!((front.gate.counts().accepted, front.gate.counts().capped), (2, 1));
     }
