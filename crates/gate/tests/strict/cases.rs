@@ -9,8 +9,7 @@ mod request_line;
 mod targets;
 
 use crate::case::Case;
-use crate::harness::{gateway, judge, send};
-use crate::mirror::Mirror;
+use crate::harness::{gateway, judge, send_all};
 
 /// Every case.
 pub fn all() -> Vec<Case> {
@@ -36,12 +35,15 @@ fn there_are_at_least_two_hundred_by_different_names() {
 }
 
 fn run(io: net::Io) {
-    let mirror = Mirror::start();
-    let gate = gateway(&mirror, io);
-    let to = gate.addresses()[0];
-    let judged = |case: &Case| judge(case, &send(to, &mirror, &case.bytes)).err();
-    let failures: Vec<String> = all().iter().filter_map(judged).collect();
-    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), all().len(), failures.join("\n"));
+    let cases = all();
+    let came = send_all(&cases.iter().collect::<Vec<_>>(), |mirror| {
+        let gate = gateway(mirror, io);
+        let to = gate.addresses()[0];
+        (gate, to)
+    });
+    let failures: Vec<String> =
+        came.iter().filter_map(|(case, came)| judge(case, came).err()).collect();
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), came.len(), failures.join("\n"));
 }
 
 #[test]

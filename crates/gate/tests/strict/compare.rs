@@ -12,7 +12,7 @@ use testkit::servers::{Nginx, NginxOptions};
 
 use crate::case::{Case, Want};
 use crate::cases::all;
-use crate::harness::send;
+use crate::harness::send_all;
 use crate::mirror::Mirror;
 
 /// What a server makes of the cases that the gateway refuses.
@@ -23,11 +23,11 @@ struct Tally {
 }
 
 /// Sends all cases whose request the gateway refuses before it forwards anything.
-fn tally(to: SocketAddr, mirror: &Mirror) -> Tally {
+fn tally<S>(start: impl Fn(&Mirror) -> (S, SocketAddr) + Sync) -> Tally {
     let mut tally = Tally::default();
+    let cases = all();
     let ours = |case: &&Case| matches!(case.want, Want::Refused { forwarded: 0, .. });
-    for case in all().iter().filter(ours) {
-        let came = send(to, mirror, &case.bytes);
+    for (case, came) in send_all(&cases.iter().filter(ours).collect::<Vec<_>>(), start) {
         if came.reached == 0 {
             tally.refused += 1;
         } else {
@@ -53,12 +53,14 @@ fn nginx() {
     if !needs::has("nginx") {
         return;
     }
-    let mirror = Mirror::start();
-    let extra =
-        format!("location /x {{ proxy_pass http://{}; proxy_http_version 1.1; }}", mirror.addr());
-    let nginx =
-        Nginx::start(&NginxOptions { extra, ..NginxOptions::default() }).expect("nginx runs");
-    let tally = tally(nginx.addr(), &mirror);
+    let tally = tally(|mirror| {
+        let to = mirror.addr();
+        let extra = format!("location /x {{ proxy_pass http://{to}; proxy_http_version 1.1; }}");
+        let nginx =
+            Nginx::start(&NginxOptions { extra, ..NginxOptions::default() }).expect("nginx runs");
+        let to = nginx.addr();
+        (nginx, to)
+    });
     print("nginx", &tally);
     assert!(tally.refused > 0, "it refuses nothing: it was not asked");
 }
@@ -106,9 +108,11 @@ fn haproxy() {
     let Some(program) = needs::has("haproxy").then(|| needs::path("haproxy")).flatten() else {
         return;
     };
-    let mirror = Mirror::start();
-    let haproxy = Haproxy::start(&program, mirror.addr());
-    let tally = tally(haproxy.address, &mirror);
+    let tally = tally(|mirror| {
+        let haproxy = Haproxy::start(&program, mirror.addr());
+        let to = haproxy.address;
+        (haproxy, to)
+    });
     print("HAProxy", &tally);
     assert!(tally.refused > 0, "it refuses nothing: it was not asked");
 }

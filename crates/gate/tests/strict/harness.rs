@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use gate::health::Health;
@@ -40,6 +41,27 @@ pub struct Came {
     pub end: End,
     /// Requests that the mirror counted.
     pub reached: u64,
+}
+
+/// Sends cases to servers that `start` puts in front of a mirror each, several cases at once, as a case mostly waits for
+/// what may still come: each case with what came of it.
+pub fn send_all<'a, S>(
+    cases: &[&'a Case],
+    start: impl Fn(&Mirror) -> (S, SocketAddr) + Sync,
+) -> Vec<(&'a Case, Came)> {
+    const AT_ONCE: usize = 6;
+    let start = &start;
+    thread::scope(|scope| {
+        let lanes = cases.chunks(cases.len().div_ceil(AT_ONCE)).map(|lane| {
+            scope.spawn(move || {
+                let mirror = Mirror::start();
+                let (_server, to) = start(&mirror);
+                lane.iter().map(|case| (*case, send(to, &mirror, &case.bytes))).collect::<Vec<_>>()
+            })
+        });
+        let lanes: Vec<_> = lanes.collect();
+        lanes.into_iter().flat_map(|lane| lane.join().expect("its cases are sent")).collect()
+    })
 }
 
 /// Sends a case in one piece.
