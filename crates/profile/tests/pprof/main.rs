@@ -7,6 +7,7 @@ mod predict;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use profile::{Filter, Form, Granularity, Listing, Wanted};
 use tempfile::TempDir;
@@ -74,11 +75,25 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// pprof's program. Called by `go tool`, each listing would take three times as long, as it looks at its sources first.
+fn pprof() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let go = |arguments: &[&str]| {
+            let go = needs::path("go").expect("looked for");
+            Command::new(go).arg("tool").args(arguments).output().expect("go starts").stdout
+        };
+        // Builds it where the distribution brings its sources only.
+        go(&["pprof", "-h"]);
+        PathBuf::from(String::from_utf8_lossy(&go(&["-n", "pprof"])).trim())
+    })
+}
+
 /// What pprof prints, if it can; else what it says.
 fn oracle(file: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut command = Command::new(needs::path("go").expect("looked for"));
-    command.args(["tool", "pprof"]).args(arguments).arg(file).env("TZ", "UTC");
-    let ended = command.output().expect("go starts");
+    let mut command = Command::new(pprof());
+    command.args(arguments).arg(file).env("TZ", "UTC");
+    let ended = command.output().expect("pprof starts");
     match ended.status.success() {
         true => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
         false => Err(String::from_utf8_lossy(&ended.stderr).into_owned()),
