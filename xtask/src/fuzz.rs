@@ -42,7 +42,7 @@ pub fn main(mut arguments: Arguments) -> Result<()> {
     }
     // cargo-fuzz has no `--locked` of its own.
     let mut metadata = repo::cargo("metadata");
-    repo::output(metadata.args(["--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"]))?;
+    repo::output(metadata.args(["--format-version", "1"]))?;
     let mut failed = Vec::new();
     for name in picked {
         println!("\n== {name}, {seconds} s");

@@ -38,23 +38,18 @@ const ACCEPTED: [&str; 13] = [
 /// Crates that come with the text of a licence and do not name it; the text was read.
 const READ: [(&str, &str); 1] = [("webpki 0.22.4", "ISC")];
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
-/// Each has a lock file.
-const WORKSPACES: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
 
 /// Prints what is wrong with any dependency; fails if something is.
 pub fn check() -> Result<()> {
     let mut wrong = Vec::new();
     let mut seen = BTreeMap::new();
-    for manifest in WORKSPACES {
-        let mut cargo = repo::cargo("metadata");
-        cargo.args(["--format-version", "1", "--manifest-path", manifest]);
-        // What other systems would need is neither built nor fetched.
-        cargo.args(["--filter-platform", "x86_64-unknown-linux-gnu"]);
-        let metadata: Value = serde_json::from_str(&repo::output(&mut cargo)?)?;
-        for package in packages(&metadata).context("cargo metadata has an unknown form")? {
-            wrong.extend(judge(&package, repo::root()));
-            *seen.entry(package.licence.unwrap_or_default()).or_insert(0usize) += 1;
-        }
+    let mut cargo = repo::cargo("metadata");
+    // What other systems would need is neither built nor fetched.
+    cargo.args(["--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let metadata: Value = serde_json::from_str(&repo::output(&mut cargo)?)?;
+    for package in packages(&metadata).context("cargo metadata has an unknown form")? {
+        wrong.extend(judge(&package, repo::root()));
+        *seen.entry(package.licence.unwrap_or_default()).or_insert(0usize) += 1;
     }
     for (licence, count) in &seen {
         println!("{count:4} {licence}");
