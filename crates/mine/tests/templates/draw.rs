@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -126,7 +127,10 @@ fn pool(value: &Value, fixed: &HashSet<String>, random: &mut Pcg64) -> Vec<Strin
     pool
 }
 
-const WORDS: &str = "amber anchor apple arrow autumn bamboo barrel basket beach blanket blossom boots \
+static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| WORD_LIST.split_whitespace().collect());
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| NAME_LIST.split_whitespace().collect());
+
+const WORD_LIST: &str = "amber anchor apple arrow autumn bamboo barrel basket beach blanket blossom boots \
 bottle branch bread breeze bridge brush bucket butter button cabin camera candle canvas carpet castle cedar \
 chair cherry circle clock cloud coast coffee copper corner cotton cradle cream crystal curtain desert dinner \
 dragon dream eagle early ember engine evening falcon feather fence flame flower forest fossil fountain fresh \
@@ -138,20 +142,20 @@ rustic saddle salmon sandal scarlet shadow shelter silent silver simple smooth s
 sweater table tender thunder tiger timber travel tulip valley velvet violet walnut warm water willow window \
 winter wooden yellow zephyr the of in how why best guide with for";
 
-const NAMES: &str = "alice bob carol dave erin frank grace heidi ivan judy karl laura mallory nina oscar \
+const NAME_LIST: &str = "alice bob carol dave erin frank grace heidi ivan judy karl laura mallory nina oscar \
 peggy quentin rupert sybil trent ursula victor wendy xavier yvonne zoe anna ben clara david emma finn greta hans \
 ines jonas katja leon maria nico olga paul rosa sven tina uwe vera walter yusuf amir bela chen dmitri elif fatima \
 goran hiro ingrid jorge kenji lucia mateo noor omar priya ravi sofia tomas umar valeria wei ximena yara zane \
 octocat torvalds gaearon";
 
-fn word<'a>(list: &'a str, random: &mut Pcg64) -> &'a str {
-    let words: Vec<&str> = list.split_whitespace().collect();
-    words[below(random, words.len())]
+/// One of the words of a list, each split once.
+fn word(list: &'static LazyLock<Vec<&'static str>>, random: &mut Pcg64) -> &'static str {
+    list[below(random, list.len())]
 }
 
 fn letters(alphabet: &str, length: usize, random: &mut Pcg64) -> String {
-    let chars: Vec<char> = alphabet.chars().collect();
-    (0..length).map(|_| chars[below(random, chars.len())]).collect()
+    let letters = alphabet.as_bytes();
+    (0..length).map(|_| char::from(letters[below(random, letters.len())])).collect()
 }
 
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
@@ -161,7 +165,7 @@ const HEX: &str = "0123456789abcdef";
 
 fn slug(random: &mut Pcg64) -> String {
     let count = 2 + below(random, 5);
-    let mut words: Vec<String> = (0..count).map(|_| word(WORDS, random).to_owned()).collect();
+    let mut words: Vec<String> = (0..count).map(|_| word(&WORDS, random).to_owned()).collect();
     if below(random, 5) == 0 {
         words.push((1 + below(random, 2_000)).to_string());
     }
@@ -169,14 +173,14 @@ fn slug(random: &mut Pcg64) -> String {
 }
 
 fn name(random: &mut Pcg64) -> String {
-    let (first, second) = (word(NAMES, random), word(NAMES, random));
+    let (first, second) = (word(&NAMES, random), word(&NAMES, random));
     match below(random, 6) {
         0 => first.to_owned(),
         1 => format!("{first}{}", below(random, 100)),
         2 => format!("{first}_{}", &second[..1]),
         3 => format!("{}{second}", &first[..1]),
         4 => format!("{first}{second}"),
-        _ => word(WORDS, random).to_owned(),
+        _ => word(&WORDS, random).to_owned(),
     }
 }
 
@@ -238,11 +242,11 @@ fn one(kind: &str, random: &mut Pcg64) -> String {
             };
             format!("{stem}.{ending}")
         }
-        "email" => format!("{}.{}%40example.{}", name(random), word(WORDS, random), "org"),
+        "email" => format!("{}.{}%40example.{}", name(random), word(&WORDS, random), "org"),
         "title" => {
             let count = 1 + below(random, 3);
             let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-            let words: Vec<String> = (0..count).map(|_| capital(word(WORDS, random))).collect();
+            let words: Vec<String> = (0..count).map(|_| capital(word(&WORDS, random))).collect();
             words.join("_")
         }
         "name" => name(random),

@@ -7,7 +7,8 @@ mod draw;
 mod routes;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use mine::{Filter, Format, Piece, Survey, Surveyed};
 
@@ -117,13 +118,27 @@ enum Details {
     All,
 }
 
+/// Judges apps on all processors, in order.
+fn judge_all(files: &[PathBuf], seed: u64) -> Vec<Judged> {
+    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(at_once));
+        let parts = parts.map(|part| {
+            let judge = |file: &PathBuf| judge(file, seed);
+            scope.spawn(move || part.iter().map(judge).collect::<Vec<_>>())
+        });
+        let parts: Vec<_> = parts.collect();
+        parts.into_iter().flat_map(|part| part.join().expect("no app panics")).collect()
+    })
+}
+
 /// The mean F1 of a half, and the fixed words lost in it.
 fn half(folder: &str, seed: u64, details: Details) -> (f64, usize, usize) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(folder);
-    let mut files: Vec<_> =
+    let mut files: Vec<PathBuf> =
         std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let judged: Vec<Judged> = files.iter().map(|file| judge(file, seed)).collect();
+    let judged = judge_all(&files, seed);
     for app in &judged {
         if matches!(details, Details::Figures | Details::All) {
             let name = if details == Details::All { &app.name } else { "an app" };
