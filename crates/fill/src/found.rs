@@ -53,6 +53,14 @@ pub fn any_of(
     each.collect::<Vec<_>>().join(" OR ")
 }
 
+/// The counter that gives a key its numbers. Between those of one that leaves some out there may be others' rows.
+pub fn counted(rows: &Rows, table: usize, key: &Unique) -> Option<Counts> {
+    match key.columns[..] {
+        [column] => rows.counts_from(table, column).filter(|counts| counts.step == 1),
+        _ => None,
+    }
+}
+
 /// Finds rows of a table by its key, the last ones first.
 pub fn by_key(
     schema: &Schema,
@@ -62,11 +70,7 @@ pub fn by_key(
     numbers: Range<u64>,
 ) -> Vec<Lot> {
     let (of, dialect) = (&schema.tables[table], schema.dialect);
-    // Between numbers of a counter that leaves some out there may be others' rows.
-    let counted = match key.columns[..] {
-        [column] => rows.counts_from(table, column).filter(|counts| counts.step == 1),
-        _ => None,
-    };
+    let counted = counted(rows, table, key);
     let mut lots = Vec::new();
     let mut listed = numbers.clone();
     if let Some(Counts { row: first_row, start, .. }) = counted {

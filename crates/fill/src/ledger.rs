@@ -27,6 +27,8 @@ pub struct Fill {
     pub facts: Facts,
     /// Rows done, by step: first tables in order, then deferred references.
     pub done: Vec<u64>,
+    /// The rows before this one, by step, are those among which `clean` left some of others: it looks at them again.
+    pub again: Vec<u64>,
 }
 
 impl Fill {
@@ -135,7 +137,9 @@ pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
                  program that made it"
             )));
         }
-        let mut done = vec![0; facts.steps().len()];
+        let steps = facts.steps().len();
+        // Behind the steps come those that are looked at again.
+        let mut done = vec![0; 2 * steps];
         let sql = format!("SELECT step, done FROM {STEPS} WHERE fill = {number}");
         for row in all(database, &sql)? {
             let cell = |at: usize| row[at].as_deref().and_then(|text| text.parse::<u64>().ok());
@@ -145,7 +149,8 @@ pub fn load(database: &mut dyn Database) -> Result<Vec<Fill>> {
                 *done = rows;
             }
         }
-        fills.push(Fill { number, facts, done });
+        let again = done.split_off(steps);
+        fills.push(Fill { number, facts, done, again });
     }
     Ok(fills)
 }
@@ -197,7 +202,8 @@ pub fn begin(database: &mut dyn Database, facts: &Facts) -> Result<Fill> {
         database.execute(&format!("INSERT INTO {STEPS} VALUES ({fill}, {step}, 0)"))?;
     }
     database.execute("COMMIT")?;
-    Ok(Fill { number: fill, facts: facts.clone(), done })
+    let again = vec![0; done.len()];
+    Ok(Fill { number: fill, facts: facts.clone(), done, again })
 }
 
 /// Writes down how far a step came, inside of a transaction.
@@ -210,6 +216,16 @@ pub fn set(database: &mut dyn Database, fill: u64, step: usize, done: u64) -> Re
         return Ok(());
     }
     Err(Error::Database(format!("the table {STEPS} was changed by another program")))
+}
+
+/// Writes down, inside of a transaction, that rows of others were left among those of a step before row `end`.
+///
+/// # Errors
+/// When the database refuses.
+pub fn look_again(database: &mut dyn Database, fill: &Fill, step: usize, end: u64) -> Result<()> {
+    let (number, place) = (fill.number, fill.done.len() + step);
+    database.execute(&format!("DELETE FROM {STEPS} WHERE fill = {number} AND step = {place}"))?;
+    database.execute(&format!("INSERT INTO {STEPS} VALUES ({number}, {place}, {end})")).map(|_| ())
 }
 
 /// Drops the tables of a ledger that holds no fill: a program that was stopped left them. Whether there were any.

@@ -7,6 +7,7 @@
 mod check;
 mod clean;
 mod computed;
+mod content;
 mod database;
 mod draw;
 mod error;
@@ -30,7 +31,7 @@ mod value;
 mod words;
 pub mod work;
 
-pub use clean::{INTERRUPTED as CLEAN_INTERRUPTED, clean};
+pub use clean::{Cleaned, INTERRUPTED as CLEAN_INTERRUPTED, Replaced, clean};
 pub use database::{
     Address, Canceller, Database, Environment, all, column_list, connect, masked, selected,
 };

@@ -24,6 +24,7 @@ use link::{Deal, Link};
 use plain::Plain;
 
 pub use distinct::Counts;
+pub use plain::value_of;
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 
 /// Parents that are sorted by the columns that another link decides, 4 bytes each; those beyond get no children.

@@ -30,7 +30,7 @@ pub use audit::AuditArgs;
 pub use calibrate::CalibrateArgs;
 pub use capacity::{CapacityArgs, CapacityFormat};
 pub use compare::{CompareArgs, CompareFormat, DEFAULT_MARGIN};
-pub use fill::FillArgs;
+pub use fill::{FillArgs, ReplacedArg};
 pub use gate::{
     AddKeyArgs, ExportArgs, ExportProxy, GateArgs, GateCommand, GateFormat, KeysCommand,
     ListKeysArgs, UsageArgs,

@@ -1,6 +1,6 @@
 //! A database of each kind, filled and cleaned in this process.
 
-use fill::{Address, Database, Environment, Error, Request, Rows, Wish};
+use fill::{Address, Database, Environment, Error, Replaced, Request, Rows, Wish};
 use testkit::databases::{Mariadb, Postgres};
 
 /// A database with a schema in it.
@@ -119,11 +119,16 @@ impl Engine {
 
     /// Takes all fills back; the rows that were removed.
     pub fn clean(&self) -> Result<u64, Error> {
+        self.clean_with(Replaced::Tell)
+    }
+
+    /// The same, with what becomes of rows of others under their keys.
+    pub fn clean_with(&self, replaced: Replaced) -> Result<u64, Error> {
         let database = &mut *self.connect();
         let schema = database.schema()?;
         let mut removed = 0;
         for mut fill in fill::ledger::load(database)?.into_iter().rev() {
-            removed += fill::clean(database, &schema, &mut fill, &mut |_| true)?;
+            removed += fill::clean(database, &schema, &mut fill, replaced, &mut |_| true)?.removed;
         }
         Ok(removed)
     }

@@ -7,6 +7,7 @@ mod engine;
 mod partial;
 mod pools;
 mod refused;
+mod replaced;
 mod taken_back;
 mod types;
 mod unfit;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use model::units::parse_count;
 
 /// `plimsoll fill`.
@@ -18,8 +18,9 @@ children. A pool's column is the key K of table T if the pool is called T (user 
 K, or if column or pool is called T_K (users_id, userId). T_uuid is the primary key of T if that holds UUIDs, and T has \
 no column uuid. --pool says so for other names.
 The database keeps what was done in the tables plimsoll_fill*, batch by batch: --resume continues after a kill, --clean \
-removes the rows with the keys that were added (if the fill's was deleted and another has its key by now, that one), sets \
-counters back and drops these tables.
+removes the rows that were added, sets counters back and drops these tables. A row that has a key of the fill and hardly \
+any other value that the fill wrote is left and named: somebody else put it there, or changed nearly all of it. --replaced \
+says what becomes of such rows.
 A database is refused, unless --yes-to gives its name, if a word in its name or host begins or ends with one of \
 --production-marks, numbers aside (prod and production count within words too; products and the like do not); if \
 replicas are attached; if others that are still connected wrote to it in the last 5 minutes; and if rows of it are \
@@ -79,9 +80,13 @@ pub struct FillArgs {
     /// Continue the fill that was interrupted
     #[arg(long, conflicts_with_all = ["rows", "workload", "clean"])]
     pub resume: bool,
-    /// Remove all rows that fills added, by their keys: also what others have put under such a key since
+    /// Remove all rows that fills added
     #[arg(long, conflicts_with_all = ["rows", "workload"])]
     pub clean: bool,
+    /// What becomes of rows under keys of a fill that hold other values than it wrote [default: they are left and named,
+    /// and the fill is not forgotten]
+    #[arg(long, value_name = "WHAT", requires = "clean")]
+    pub replaced: Option<ReplacedArg>,
     /// Write to the database of this name though it looks like production
     #[arg(long, value_name = "NAME")]
     pub yes_to: Option<String>,
@@ -91,6 +96,15 @@ pub struct FillArgs {
     /// Print nothing while working
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// What becomes of rows that others have put under keys of a fill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ReplacedArg {
+    /// They are left, and the fill is forgotten
+    Keep,
+    /// They are removed too
+    Remove,
 }
 
 fn parse_rows(text: &str) -> Result<(String, u64), String> {

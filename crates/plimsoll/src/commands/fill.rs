@@ -7,10 +7,12 @@ mod pools;
 mod progress;
 mod shown;
 
-use fill::{Address, Database, Environment, Error, Fill, Look, Request, Rows, Schema, Wish};
+use fill::{
+    Address, Database, Environment, Error, Fill, Look, Replaced, Request, Rows, Schema, Wish,
+};
 use model::quote::counted;
 
-use crate::args::FillArgs;
+use crate::args::{FillArgs, ReplacedArg};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::output;
 use crate::terminal::signals;
@@ -189,24 +191,36 @@ fn clean(
         say(args, "plimsoll: no fill has added rows: there is nothing to remove");
         return Ok(());
     }
-    let (mut removed, mut added) = (0, 0);
+    let replaced = match args.replaced {
+        None => Replaced::Tell,
+        Some(ReplacedArg::Keep) => Replaced::Keep,
+        Some(ReplacedArg::Remove) => Replaced::Remove,
+    };
+    let (mut removed, mut left, mut gone) = (0, 0, Vec::new());
     for mut fill in fills.into_iter().rev() {
-        added += fill.rows_done();
         let schema = &fill.numbered(schema)?;
         let slow = fill::slow_removals(database, schema, &fill.facts, &fill.rows_of_tables())?;
         say_all(args, &shown::slow(schema, &slow));
         let mut meter = watch(args, database)?;
-        let outcome =
-            fill::clean(database, schema, &mut fill, &mut |progress| meter.show(progress));
+        let outcome = fill::clean(database, schema, &mut fill, replaced, &mut |progress| {
+            meter.show(progress)
+        });
         meter.end();
-        removed += outcome.map_err(|error| match error {
+        let cleaned = outcome.map_err(|error| match error {
             Error::Database(_) if meter.stopped() => Error::Interrupted(fill::CLEAN_INTERRUPTED),
             other => other,
         })?;
+        removed += cleaned.removed;
+        left += cleaned.left;
+        gone.extend(cleaned.gone);
     }
     say(args, &format!("plimsoll: {} removed", counted(removed, "row")));
-    if removed < added {
-        say(args, &format!("plimsoll: gone already: {}", counted(added - removed, "more row")));
+    for (table, rows) in gone {
+        say(args, &format!("plimsoll: {table}: {} gone already", counted(rows, "more row")));
+    }
+    if left > 0 {
+        let rows = counted(left, "row");
+        say(args, &format!("plimsoll: {rows} of others under keys of the fill left"));
     }
     Ok(())
 }

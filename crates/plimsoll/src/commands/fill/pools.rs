@@ -163,23 +163,30 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn keys_of_bytes_are_written_in_hexadecimal_digits() {
+    /// A database of SQLite in a folder that is there as long as the value beside it.
+    fn made(statements: &[&str]) -> (tempfile::TempDir, Box<dyn Database>) {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("shop.db");
         std::fs::write(&file, "").expect("a file");
         let environment = Environment { variable: &|_| None, home: None };
         let url = format!("sqlite:{}", file.display());
         let address = Address::parse(&url, environment).expect("a good URL");
-        let database = &mut *fill::connect(&address).expect("a connection");
-        for sql in [
+        let mut database = fill::connect(&address).expect("a connection");
+        for sql in statements {
+            database.execute(sql).expect("good SQL");
+        }
+        (folder, database)
+    }
+
+    #[test]
+    fn keys_of_bytes_are_written_in_hexadecimal_digits() {
+        let (_folder, mut database) = made(&[
             "CREATE TABLE users (id BLOB PRIMARY KEY)",
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id BLOB REFERENCES users)",
             "INSERT INTO users VALUES (x'FF80'), (x'FE80')",
             "INSERT INTO orders VALUES (1, x'FE80')",
-        ] {
-            database.execute(sql).expect("good SQL");
-        }
+        ]);
+        let database = &mut *database;
         let schema = database.schema().expect("a schema");
         let table = schema.find("users").expect("it is there");
         let (values, _) = weights(database, &schema, (table, 0), 100).expect("an answer");
@@ -189,16 +196,9 @@ mod tests {
 
     #[test]
     fn of_many_keys_some_are_drawn_at_random_with_their_weights() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("shop.db");
-        std::fs::write(&file, "").expect("a file");
-        let environment = Environment { variable: &|_| None, home: None };
-        let url = format!("sqlite:{}", file.display());
-        let address = Address::parse(&url, environment).expect("a good URL");
-        let database = &mut *fill::connect(&address).expect("a connection");
         let numbers =
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) ";
-        for sql in [
+        let (_folder, mut database) = made(&[
             "CREATE TABLE users (id INTEGER PRIMARY KEY)",
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, user_id INTEGER REFERENCES users)",
             &format!("{numbers} INSERT INTO users SELECT i FROM n"),
@@ -206,9 +206,8 @@ mod tests {
             &format!(
                 "{numbers} INSERT INTO orders SELECT i, 2 + 2 * (i % 1000) FROM n WHERE i <= 3000"
             ),
-        ] {
-            database.execute(sql).expect("good SQL");
-        }
+        ]);
+        let database = &mut *database;
         let schema = database.schema().expect("a schema");
         let table = schema.find("users").expect("it is there");
         let (values, all) = weights(database, &schema, (table, 0), 1_000).expect("an answer");

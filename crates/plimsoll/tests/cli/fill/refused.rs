@@ -145,3 +145,27 @@ fn a_circle_is_refused_whenever_its_rules_are_checked() {
         assert!(refused.stderr.contains(words), "no `{words}`: {refused:#?}");
     }
 }
+
+#[test]
+fn rows_of_others_under_keys_of_the_fill_are_left_and_named() {
+    let engine =
+        Engine::sqlite("CREATE TABLE users (id INTEGER PRIMARY KEY, email VARCHAR(80) NOT NULL)");
+    let other = "INSERT INTO users VALUES (20, 'eve@example.org')";
+    engine.fill("--rows users=300").ok();
+    engine.run("DELETE FROM users WHERE id IN (20, 21)");
+    engine.run(other);
+    let told = engine.fill("--clean").ends(1);
+    let words = "users: left 1 row under keys of the fill with values that it did not write: (id 20)";
+    assert!(told.stderr.contains(words), "{told:#?}");
+    let kept = engine.fill("--clean --replaced keep").ok();
+    assert!(kept.stderr.contains("1 row of others under keys of the fill left"), "{kept:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users"), 1.0);
+    engine.run("DELETE FROM users");
+    engine.fill("--rows users=300").ok();
+    engine.run("DELETE FROM users WHERE id IN (20, 21)");
+    engine.run(other);
+    let gone = engine.fill("--clean --replaced remove").ok();
+    assert!(gone.stderr.contains("users: 1 more row gone already"), "{gone:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users"), 0.0);
+    engine.fill("--replaced keep").ends(2);
+}
