@@ -107,10 +107,10 @@ pub enum Bound {
     Min(f64, bool),
     /// At most, or below where the flag is set.
     Max(f64, bool),
-    /// At least this text (a date).
-    From(String),
-    /// At most this text (a date).
-    To(String),
+    /// At least this text (a date), or above where the flag is set.
+    From(String, bool),
+    /// At most this text (a date), or below where the flag is set.
+    To(String, bool),
     /// One of these texts.
     OneOf(Vec<String>),
     /// Characters at least.
@@ -207,8 +207,12 @@ fn compared(
         },
         (Expr::Column(column), Expr::Text(text)) => match relation {
             Relation::Equal => push(found, *column, Bound::OneOf(vec![text.clone()])),
-            Relation::More | Relation::AtLeast => push(found, *column, Bound::From(text.clone())),
-            Relation::Less | Relation::AtMost => push(found, *column, Bound::To(text.clone())),
+            Relation::More | Relation::AtLeast => {
+                push(found, *column, Bound::From(text.clone(), relation == Relation::More))
+            }
+            Relation::Less | Relation::AtMost => {
+                push(found, *column, Bound::To(text.clone(), relation == Relation::Less))
+            }
             Relation::Different => text.is_empty() && push(found, *column, Bound::Shortest(1)),
         },
         (Expr::Column(column), Expr::Column(other)) => match relation {

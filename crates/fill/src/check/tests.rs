@@ -36,7 +36,8 @@ fn bounds_follow_from_conditions() {
         ("\"order\" IS NOT NULL", vec![(4, Bound::Filled)]),
         ("(s <> ''::text)", vec![(2, Bound::Shortest(1))]),
         ("(s = lower(s))", vec![(2, Bound::Small)]),
-        ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01")))]),
+        ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01"), false))]),
+        ("t < '2020-01-01'", vec![(3, Bound::To(text("2020-01-01"), true))]),
     ] {
         assert_eq!(bounds(&read_one(condition)), (wanted, true), "{condition}");
     }

@@ -65,14 +65,14 @@ impl Limits {
         match bound {
             Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
             Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
-            Bound::From(text) => {
+            Bound::From(text, above) => {
                 if let Some(least) = number_of(kind, text) {
-                    self.at_least(least);
+                    self.at_least(least + if *above { unit } else { 0.0 });
                 }
             }
-            Bound::To(text) => {
+            Bound::To(text, below) => {
                 if let Some(most) = number_of(kind, text) {
-                    self.at_most(most);
+                    self.at_most(most - if *below { unit } else { 0.0 });
                 }
             }
             Bound::OneOf(values) => self.one_of = Some(values.clone()),
