@@ -58,6 +58,9 @@ pub struct ColumnFacts {
     pub learned: Learned,
     /// The highest number.
     pub highest: Option<i64>,
+    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it.
+    #[serde(default)]
+    pub gap: Option<(i64, i64)>,
     /// The highest number at the end of a text.
     pub trailing: u64,
     /// Values that requests ask for and that are not there, the most wanted first.
