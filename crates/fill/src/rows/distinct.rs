@@ -1,4 +1,4 @@
-//! Values that no other row has: each is made of a number of its own, above all that were there before.
+//! Values that no other row has: each is made of a number of its own, one that was not there before.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -21,6 +21,8 @@ pub struct Distinct {
     pub order: Option<Permutation>,
     /// What is made of a number.
     pub form: Form,
+    /// Rows that have the same value: 1, unless other columns tell these apart.
+    pub each: u64,
 }
 
 /// Numbers that count up, one for each row.
@@ -39,10 +41,10 @@ pub struct Counts {
 pub enum Form {
     /// The number; of a counter that leaves some out, so far from one to the next.
     Int { step: i128 },
-    /// The number with so many digits behind its point, all 0.
-    Decimal(u32),
-    /// The number.
-    Float,
+    /// So many times the number is the value without its point, of so many digits behind it.
+    Decimal { scale: u32, times: i128 },
+    /// The number divided by this.
+    Float(f64),
     /// A day.
     Date,
     /// Seconds since 1970.
@@ -85,6 +87,7 @@ pub struct TextForm {
 impl Distinct {
     /// The value of a row; `key` seeds what is decoration.
     pub fn value(&self, row: u64, key: u64, words: &Words) -> Value {
+        let row = row / self.each;
         let Some(place) = row.checked_sub(self.wanted.len() as u64) else {
             return self.wanted[row as usize].clone();
         };
@@ -92,10 +95,10 @@ impl Distinct {
         let number = self.start + i128::from(place);
         match &self.form {
             Form::Int { step } => Value::Int(self.start + i128::from(place) * step),
-            Form::Decimal(scale) => {
-                Value::Decimal { units: number * 10_i128.pow(*scale), scale: *scale }
+            Form::Decimal { scale, times } => {
+                Value::Decimal { units: number * times, scale: *scale }
             }
-            Form::Float => Value::Float(number as f64),
+            Form::Float(parts) => Value::Float(number as f64 / parts),
             Form::Date => Value::Date(number as i64),
             Form::Seconds => Value::Moment((number as i64).saturating_mul(SECOND)),
             Form::Time => Value::Time((number as i64).rem_euclid(DAY)),
@@ -128,7 +131,7 @@ impl Distinct {
     /// From where on its numbers count up.
     pub fn counts_from(&self) -> Option<Counts> {
         match self.form {
-            Form::Int { step } if self.order.is_none() => {
+            Form::Int { step } if self.order.is_none() && self.each == 1 => {
                 Some(Counts { row: self.wanted.len() as u64, start: self.start, step })
             }
             _ => None,

@@ -236,7 +236,7 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
     let kinds = Type::Enum(vec!["a".into(), "b".into()]);
     for (kind, add, word) in [
         (text(3), 20_000, "codes.code"),
-        (Type::Int { min: -128, max: 127 }, 200, "codes.code"),
+        (Type::Int { min: -128, max: 127 }, 257, "codes.code"),
         (kinds, 3, "codes_0"),
         (Type::Bool, 3, "codes_0"),
         (
@@ -244,7 +244,7 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
             1,
             "the rule codes_0 cannot be met: values of the type type cannot be made up",
         ),
-        (Type::Date, 2_000_000, "type has room for"),
+        (Type::Date, 4_000_000, "type has room for"),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
         let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
@@ -424,5 +424,104 @@ fn values_are_those_of_the_row_that_met_the_conditions() {
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500)])).unwrap();
     for (at, row) in made(&rows, 0, 500).into_iter().enumerate() {
         assert_eq!(rows.values(0, &[0, 1], at as u64), row);
+    }
+}
+
+fn check(rule: &str, text: &str) -> Check {
+    Check { rule: rule.into(), text: text.into(), value: None }
+}
+
+fn few(values: &[&str]) -> Type {
+    Type::Enum(values.iter().map(|value| (*value).to_owned()).collect())
+}
+
+/// Pairs of columns, the conditions on them, and how many rows they tell apart at most.
+#[test]
+fn rules_over_several_columns_have_room_for_all_combinations() {
+    let decimal = || Type::Decimal { precision: 3, scale: 1 };
+    let small = || Type::Int { min: i16::MIN.into(), max: i16::MAX.into() };
+    for (one, other, text, most) in [
+        (few(&["a", "b", "c"]), small(), "b BETWEEN 1 AND 10", 30),
+        (decimal(), Type::Bool, "a >= 0", 2000),
+        (decimal(), Type::Bool, "a >= 0 AND a <= 1", 22),
+        (Type::Date, few(&["x", "y"]), "a >= '2024-01-01' AND a <= '2024-01-10'", 20),
+        (few(&["a", "b", "c"]), Type::Bool, "a <> 'z'", 6),
+        (small(), small(), "a BETWEEN 1 AND 7 AND b BETWEEN -4 AND 5", 70),
+        (text(9), small(), "a IN ('p', 'q') AND b < -32758", 20),
+    ] {
+        let of = table("pairs", vec![column("a", one), column("b", other)], &[&[0, 1], &[1, 0]]);
+        let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        schema.tables[0].checks.push(check("range", text));
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, most)])).unwrap();
+        assert_eq!(distinct(&made(&rows, 0, most), &[0, 1]) as u64, most, "{text}");
+        let why = Rows::compile(&schema, &facts(&schema, &[(0, most + 1)])).unwrap_err();
+        assert!(why.to_string().contains("pairs"), "{text}: {why}");
+    }
+}
+
+/// The weights that are usual give the first parents far more children than others.
+#[test]
+fn children_are_told_apart_as_long_as_an_even_spread_has_room() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let mut lines = table("lines", vec![column("user_id", int()), column("line", int())], &[&[0, 1]]);
+    lines.references.push(reference(&[0], 0, &[0]));
+    lines.checks.push(check("line", "line BETWEEN 1 AND 5"));
+    let columns =
+        vec![column("user_id", int()), column("size", few(&["s", "m"])), column("new", Type::Bool)];
+    let mut variants = table("variants", columns, &[&[0, 1, 2], &[2, 1, 0]]);
+    variants.references.push(reference(&[0], 0, &[0]));
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![users, lines, variants] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10), (0, 50), (0, 40)])).unwrap();
+    let lines = made(&rows, 1, 50);
+    assert_eq!(distinct(&lines, &[0, 1]), 50);
+    assert!(lines.iter().all(|row| (1.0..=5.0).contains(&row[1].number().unwrap())));
+    assert_eq!(distinct(&made(&rows, 2, 40), &[0, 1, 2]), 40);
+    for adds in [[(0, 10), (0, 51), (0, 40)], [(0, 10), (0, 50), (0, 41)]] {
+        let why = Rows::compile(&schema, &facts(&schema, &adds)).unwrap_err().to_string();
+        assert!(why.contains("there is room for"), "{why}");
+    }
+}
+
+#[test]
+fn numbers_below_those_that_are_there_are_used_where_there_is_no_room_above() {
+    let tiny = || Type::Int { min: -128, max: 127 };
+    let of = table("codes", vec![column("code", tiny())], &[&[0]]);
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 256)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 0, 256), &[0]), 256);
+    let mut facts = facts(&schema, &[(2, 100)]);
+    facts.tables[0].columns[0].highest = Some(127);
+    facts.tables[0].columns[0].gap = Some((2, 101));
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let all = made(&rows, 0, 100);
+    assert_eq!(distinct(&all, &[0]), 100);
+    assert!(all.iter().all(|row| (2.0..=101.0).contains(&row[0].number().unwrap())));
+    // Rows of others may come between them: they are not found again as a range.
+    assert_eq!(rows.counts_from(0, 0), None);
+    facts.tables[0].add = 101;
+    let why = Rows::compile(&schema, &facts).unwrap_err().to_string();
+    assert!(why.ends_with("type has room for 100 more in a row"), "{why}");
+}
+
+#[test]
+fn unique_values_meet_the_bounds_of_their_conditions() {
+    let columns = vec![
+        column("day", Type::Date),
+        column("price", Type::Decimal { precision: 8, scale: 2 }),
+        column("share", Type::Float),
+        column("moment", Type::Moment { micros: false }),
+    ];
+    let mut of = table("things", columns, &[&[0], &[1], &[2], &[3]]);
+    of.checks = vec![
+        check("day", "day >= '2030-01-01'"),
+        check("price", "price > 1000 AND price < 1001"),
+        check("share", "share > 0 AND share < 1"),
+        check("moment", "moment < '2001-01-01 00:00:00'"),
+    ];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 99)])).unwrap();
+    let all = made(&rows, 0, 99);
+    for column in 0..4 {
+        assert_eq!(distinct(&all, &[column]), 99, "{column}");
     }
 }
