@@ -62,17 +62,25 @@ impl Limits {
             Type::Float => 1e-6,
             _ => 1.0,
         };
+        let whole = !matches!(kind, Type::Decimal { .. } | Type::Float);
+        // The first whole number above 0.5 is 1, as it is above 0.
+        let least = |number: f64, above: bool| match (above, whole) {
+            (true, true) => number.floor() + 1.0,
+            (true, false) => number + unit,
+            (false, _) => number,
+        };
+        let most = |number: f64, below: bool| -least(-number, below);
         match bound {
-            Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
-            Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
+            Bound::Min(number, above) => self.at_least(least(*number, *above)),
+            Bound::Max(number, below) => self.at_most(most(*number, *below)),
             Bound::From(text, above) => {
-                if let Some(least) = number_of(kind, text) {
-                    self.at_least(least + if *above { unit } else { 0.0 });
+                if let Some(number) = number_of(kind, text) {
+                    self.at_least(least(number, *above));
                 }
             }
             Bound::To(text, below) => {
-                if let Some(most) = number_of(kind, text) {
-                    self.at_most(most - if *below { unit } else { 0.0 });
+                if let Some(number) = number_of(kind, text) {
+                    self.at_most(most(number, *below));
                 }
             }
             Bound::OneOf(values) => self.one_of = Some(values.clone()),
@@ -93,6 +101,14 @@ impl Limits {
 
     fn at_most(&mut self, most: f64) {
         self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
+    }
+
+    /// Whether they contradict each other.
+    pub fn is_empty(&self) -> bool {
+        let (low, high) = self.range;
+        low.zip(high).is_some_and(|(low, high)| low > high)
+            || self.one_of.as_ref().is_some_and(Vec::is_empty)
+            || self.longest.is_some_and(|most| self.shortest > most)
     }
 
     /// The nearest number that is allowed.

@@ -459,6 +459,15 @@ fn rules_over_several_columns_have_room_for_all_combinations() {
     }
 }
 
+#[test]
+fn whole_numbers_lie_between_fractions() {
+    let mut of = table("things", vec![column("n", int())], &[]);
+    of.checks = vec![check("one", "n > 0.5 AND n < 1.5")];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+    assert!(made(&rows, 0, 50).iter().all(|row| row[0] == Value::Int(1)));
+}
+
 /// The weights that are usual give the first parents far more children than others.
 #[test]
 fn children_are_told_apart_as_long_as_an_even_spread_has_room() {
@@ -523,5 +532,26 @@ fn unique_values_meet_the_bounds_of_their_conditions() {
     let all = made(&rows, 0, 99);
     for column in 0..4 {
         assert_eq!(distinct(&all, &[column]), 99, "{column}");
+    }
+}
+
+#[test]
+fn conditions_that_contradict_each_other_are_named() {
+    let small = || Type::Int { min: i16::MIN.into(), max: i16::MAX.into() };
+    for (kind, texts, unique) in [
+        (small(), &["n > 5", "n < 3"][..], true),
+        (small(), &["n > 40000"], false),
+        (Type::Date, &["n > '2030-01-01'", "n < '2030-01-02'"], false),
+        (text(4), &["length(n) = 5"], true),
+        (text(4), &["n IN ()"], false),
+    ] {
+        let uniques: &[&[usize]] = if unique { &[&[0], &[1]] } else { &[&[0]] };
+        let mut of = table("things", vec![column("id", int()), column("n", kind)], uniques);
+        of.checks = texts.iter().map(|text| check(text, text)).collect();
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let why = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap_err().to_string();
+        let rules = texts.join(", ");
+        let said = format!("things.n: its conditions allow no value of the type type: {rules}");
+        assert_eq!(why, said);
     }
 }
