@@ -22,7 +22,7 @@ pub fn find(
     let highest = found.and_then(|text| match kind {
         // What is beyond 64 bits is beyond all that a fill counts to.
         Type::Int { .. } => {
-            whole(Some(&text)).map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
+            whole(Some(text.as_str())).map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
         }
         _ => number_of(kind, &text).map(|number| number.ceil() as i64),
     });
