@@ -29,10 +29,13 @@ pub fn find(
     let (add, of) = (facts.add, &mut facts.columns[column]);
     of.highest = of.highest.max(highest);
     let Type::Int { max, .. } = kind else { return Ok(()) };
-    if of.highest.is_some_and(|highest| max - i128::from(highest) < i128::from(add)) {
+    // A condition may end them before the type does.
+    let checked = is_checked(table, column);
+    let ends = |highest: i64| checked || max - i128::from(highest) < i128::from(add);
+    if of.highest.is_some_and(ends) {
         of.gap = gap(database, table, column, add)?;
     }
-    if is_checked(table, column) {
+    if checked {
         let sql = format!(
             "SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL LIMIT {MOST_LISTED}"
         );
