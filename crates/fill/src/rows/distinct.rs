@@ -65,7 +65,7 @@ pub enum Form {
     Inet,
     /// A unique local address of version 6 (RFC 4193).
     Inet6,
-    /// One of these.
+    /// One of these; behind the last one NULL.
     OneOf(Vec<Value>),
 }
 
@@ -124,7 +124,7 @@ impl Distinct {
                 let host = u128::from(mixed(key) >> 4);
                 Value::Text(Ipv6Addr::from_bits(network | host).to_string())
             }
-            Form::OneOf(values) => values[place as usize % values.len()].clone(),
+            Form::OneOf(values) => values.get(place as usize).cloned().unwrap_or(Value::Null),
         }
     }
 

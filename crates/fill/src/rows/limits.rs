@@ -83,7 +83,7 @@ impl Limits {
                     self.at_most(most(number, *below));
                 }
             }
-            Bound::OneOf(values) => self.one_of = Some(values.clone()),
+            Bound::OneOf(values) => self.one_of = Some(self.shared(kind, values)),
             Bound::Shortest(least) => self.shortest = self.shortest.max(*least as usize),
             Bound::Longest(most) => {
                 self.longest = Some(self.longest.unwrap_or(usize::MAX).min(*most as usize));
@@ -101,6 +101,21 @@ impl Limits {
 
     fn at_most(&mut self, most: f64) {
         self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
+    }
+
+    /// Those of the values that an earlier condition allows too. What is written otherwise may be the same: of numbers, and
+    /// where case does not matter.
+    fn shared(&self, kind: &Type, values: &[String]) -> Vec<String> {
+        let Some(before) = &self.one_of else { return values.to_vec() };
+        let allowed = |value: &&String| {
+            let small = value.to_lowercase();
+            before.iter().any(|other| other.to_lowercase() == small)
+        };
+        let shared: Vec<String> = values.iter().filter(allowed).cloned().collect();
+        match shared.is_empty() && !matches!(kind, Type::Text { .. } | Type::Enum(_)) {
+            true => values.to_vec(),
+            false => shared,
+        }
     }
 
     /// Whether they contradict each other.

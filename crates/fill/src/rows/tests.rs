@@ -222,7 +222,7 @@ fn conditions_hold_and_impossible_ones_are_named() {
     let why = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap_err().to_string();
     assert!(why.contains("things.id"), "{why}");
     schema.tables[0].checks.pop();
-    schema.tables[0].checks.push(check("odd", "kind = 'x' AND kind = 'y'"));
+    schema.tables[0].checks.push(check("odd", "extra < id AND id < extra"));
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10)])).unwrap();
     let why = rows.row(0, 0, &mut Vec::new()).unwrap_err().to_string();
     assert!(why.contains("things") && why.contains("odd"), "{why}");
@@ -554,4 +554,39 @@ fn conditions_that_contradict_each_other_are_named() {
         let said = format!("things.n: its conditions allow no value of the type type: {rules}");
         assert_eq!(why, said);
     }
+}
+
+#[test]
+fn a_unique_column_that_may_be_null_has_each_value_once() {
+    for (kind, text, filled) in [
+        (Type::Bool, "id > 0", 2),
+        (few(&["a", "b", "c"]), "id > 0", 3),
+        (text(5), "n IN ('a', 'b')", 2),
+        (Type::Date, "n >= '2030-01-01' AND n <= '2030-01-03'", 0),
+    ] {
+        let mut n = column("n", kind);
+        n.nullable = true;
+        let mut of = table("things", vec![column("id", int()), n], &[&[0], &[1]]);
+        of.checks = vec![check("n", text)];
+        let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let facts = facts(&schema, &[(0, 50)]);
+        let rows = Rows::compile(&schema, &facts).unwrap();
+        let all = made(&rows, 0, 50);
+        let values: Vec<_> = all.into_iter().filter(|row| row[1] != Value::Null).collect();
+        assert_eq!((values.len(), distinct(&values, &[1])), (filled, filled), "{text}");
+        schema.tables[0].columns[1].nullable = false;
+        assert!(Rows::compile(&schema, &facts).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn lists_of_two_conditions_are_met_together() {
+    let mut of = table("things", vec![column("n", text(5))], &[]);
+    of.checks = vec![check("one", "n IN ('a', 'b')"), check("other", "n IN ('b', 'c')")];
+    let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+    assert!(made(&rows, 0, 50).iter().all(|row| row[0].text() == "b"));
+    schema.tables[0].checks[1].text = "n = 'c'".to_owned();
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap_err().to_string();
+    assert!(why.contains("things.n: its conditions allow no value"), "{why}");
 }

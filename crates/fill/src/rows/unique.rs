@@ -52,7 +52,7 @@ pub fn solve(board: &mut Board<'_>) -> Result<()> {
     uniques.sort_by_key(|unique| unique.columns.len());
     for unique in uniques {
         if !board.is_met(unique) {
-            board.meet(unique)?;
+            board.meet(unique).or_else(|error| board.leave_null(unique).ok_or(error))?;
         }
     }
     for unique in &table.partial {

@@ -63,6 +63,24 @@ impl Board<'_> {
         refusal.map_or(Ok(()), Err)
     }
 
+    /// Leaves a column NULL of which there are not enough values, where it may be: no NULL is the same as another one. If
+    /// it has few values, the first rows have them.
+    pub(super) fn leave_null(&mut self, unique: &Unique) -> Option<()> {
+        let (table, facts) = (self.table, self.facts);
+        let may_be = |column: &&usize| {
+            let asked = table.columns[**column].counted || !facts.columns[**column].wanted.is_empty();
+            self.makers[**column].is_none() && !self.limits[**column].filled && !asked
+        };
+        let column = *unique.columns.iter().find(may_be)?;
+        let opaque = matches!(table.columns[column].kind, Type::Json | Type::Other);
+        let known = !opaque && self.rank(column, false).is_none();
+        let values = if known { self.free_values(column) } else { Vec::new() };
+        let form = Form::OneOf(values);
+        let distinct = Distinct { wanted: Vec::new(), start: 0, order: None, form, each: 1 };
+        self.makers[column] = Some(Maker::Distinct(distinct));
+        Some(())
+    }
+
     /// Columns of few values: each combination once.
     pub(super) fn combine(&mut self, open: &[usize], unique: &Unique) -> Result<()> {
         let (table, facts) = (self.table, self.facts);
