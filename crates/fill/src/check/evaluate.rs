@@ -157,8 +157,8 @@ fn call(function: Function, value: Outcome) -> Option<Outcome> {
     })
 }
 
-/// `%` stands for any text, `_` for a character.
-fn like(text: &str, pattern: &str, exact: bool) -> bool {
+/// Whether a text is of a pattern: `%` stands for any text, `_` for a character; `exact` where case matters.
+pub fn like(text: &str, pattern: &str, exact: bool) -> bool {
     let fold = |text: &str| if exact { text.to_owned() } else { text.to_lowercase() };
     let text: Vec<char> = fold(text).chars().collect();
     let pattern: Vec<char> = fold(pattern).chars().collect();

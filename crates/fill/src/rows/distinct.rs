@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::random::{Draws, Permutation, mixed};
 
+use super::limits::{filled, shaped};
 use crate::kind::Kind;
 use crate::times::{DAY, SECOND};
 use crate::value::Value;
@@ -55,6 +56,8 @@ pub enum Form {
     Digits,
     /// A text that ends in it.
     Text(TextForm),
+    /// A pattern of LIKE without `%`, whose `_` are the number's digits.
+    Pattern(String),
     /// Hexadecimal digits.
     Hex(usize),
     /// A UUID.
@@ -82,6 +85,8 @@ pub struct TextForm {
     pub capital: bool,
     /// Small letters only.
     pub small: bool,
+    /// Of this pattern, for which there is room besides `most`.
+    pub like: Option<String>,
 }
 
 impl Distinct {
@@ -103,7 +108,17 @@ impl Distinct {
             Form::Seconds => Value::Moment((number as i64).saturating_mul(SECOND)),
             Form::Time => Value::Time((number as i64).rem_euclid(DAY)),
             Form::Digits => Value::Text(number.to_string()),
-            Form::Text(form) => Value::Text(form.text(number, key, words)),
+            Form::Text(form) => {
+                let text = form.text(number, key, words);
+                let mut draws = Draws::of(mixed(key));
+                Value::Text(shaped(text, form.like.as_deref(), None, &mut draws))
+            }
+            Form::Pattern(pattern) => {
+                let width = pattern.matches('_').count();
+                let digits = format!("{number:0>width$}");
+                let mut digits = digits.chars();
+                Value::Text(filled(pattern, "", || digits.next().unwrap_or('0')))
+            }
             Form::Hex(digits) => Value::Text(hex(number as u64, *digits)),
             Form::Uuid => {
                 let mut text = String::new();

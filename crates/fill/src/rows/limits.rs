@@ -1,6 +1,8 @@
 //! What conditions and types allow of a column's values, as far as they say it of one column.
 
-use crate::check::Bound;
+use model::random::Draws;
+
+use crate::check::{Bound, like};
 use crate::learn::number_of;
 use crate::schema::{Column, Type};
 
@@ -17,6 +19,8 @@ pub struct Limits {
     pub longest: Option<usize>,
     /// Capitals, or small letters.
     pub letters: Option<Letters>,
+    /// A pattern of LIKE, without escapes.
+    pub like: Option<String>,
     /// May not be NULL.
     pub filled: bool,
 }
@@ -91,6 +95,7 @@ impl Limits {
             Bound::Filled => self.filled = true,
             Bound::Small => self.letters = Some(Letters::Small),
             Bound::Capital => self.letters = Some(Letters::Capital),
+            Bound::Like(pattern) if !pattern.contains('\\') => self.like = Some(pattern.clone()),
             Bound::Before(..) | Bound::Like(_) => {}
         }
     }
@@ -131,4 +136,40 @@ impl Limits {
         let number = self.range.0.map_or(number, |low| number.max(low));
         self.range.1.map_or(number, |high| number.min(high))
     }
+}
+
+/// The text, if it is of the pattern, or else one that is: the text stands for the first `%`, as far as `most` characters
+/// have room for it, and digits for each `_`.
+pub fn shaped(
+    text: String,
+    pattern: Option<&str>,
+    most: Option<usize>,
+    draws: &mut Draws,
+) -> String {
+    match pattern {
+        Some(pattern) if !like(&text, pattern, true) => {
+            let room = most.unwrap_or(usize::MAX).saturating_sub(fixed(pattern));
+            let text: String = text.chars().take(room).collect();
+            filled(pattern, &text, || char::from(b'0' + draws.below(10) as u8))
+        }
+        _ => text,
+    }
+}
+
+/// A pattern with a text for its first `%`, and these characters for each `_`.
+pub fn filled(pattern: &str, text: &str, mut next: impl FnMut() -> char) -> String {
+    let (mut text, mut filled) = (Some(text), String::new());
+    for c in pattern.chars() {
+        match c {
+            '%' => filled.push_str(text.take().unwrap_or_default()),
+            '_' => filled.push(next()),
+            c => filled.push(c),
+        }
+    }
+    filled
+}
+
+/// Characters that each text of a pattern has at least.
+pub fn fixed(pattern: &str) -> usize {
+    pattern.chars().filter(|c| *c != '%').count()
 }

@@ -590,3 +590,27 @@ fn lists_of_two_conditions_are_met_together() {
     let why = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap_err().to_string();
     assert!(why.contains("things.n: its conditions allow no value"), "{why}");
 }
+
+/// Patterns, and how many rows a column has at most that is unique.
+#[test]
+fn texts_are_of_the_pattern_of_their_condition() {
+    for (pattern, room) in
+        [("SKU-%", 500), ("%@%", 500), ("%-__", 500), ("_-_", 100), ("C____D", 10_000), ("%", 500)]
+    {
+        for unique in [false, true] {
+            let columns = vec![column("id", int()), column("label", text(20))];
+            let uniques: &[&[usize]] = if unique { &[&[0], &[1]] } else { &[&[0]] };
+            let mut of = table("things", columns, uniques);
+            of.checks = vec![check("label", &format!("label LIKE '{pattern}'"))];
+            let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+            let rows = Rows::compile(&schema, &facts(&schema, &[(0, room)])).unwrap();
+            let all = made(&rows, 0, room);
+            assert!(all.iter().all(|row| row[1].text().chars().count() <= 20), "{pattern}");
+            assert!(!unique || distinct(&all, &[1]) as u64 == room, "{pattern}");
+            if unique && !pattern.contains('%') {
+                let why = Rows::compile(&schema, &facts(&schema, &[(0, room + 1)])).unwrap_err();
+                assert!(why.to_string().contains("things.label"), "{why}");
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::facts::ColumnFacts;
 use crate::kind::{Kind, kind_of};
 use crate::learn;
 use crate::rows::distinct::{Distinct, Form, TextForm};
-use crate::rows::limits::Letters;
+use crate::rows::limits::{Letters, fixed};
 use crate::rows::plain::value_of;
 use crate::rows::series::{highest, numbers};
 use crate::schema::Type;
@@ -202,6 +202,9 @@ impl Board<'_> {
         let kind = form
             .and_then(learn::Form::about)
             .unwrap_or_else(|| kind_of(&self.table.name.table, &of.name));
+        if let Some(pattern) = &limits.like {
+            return self.of_pattern(column, pattern, (kind, most), room);
+        }
         if form == Some(&learn::Form::Number(0)) && limits.shortest <= 1 {
             let start = i128::from(facts.trailing) + 1;
             let digits = most.min(18) as u32;
@@ -227,12 +230,46 @@ impl Board<'_> {
             room(codes.len() as f64, &format!("{} in letters", of.type_name))?;
             return Ok((Form::OneOf(codes), 0));
         }
+        self.numbered(column, (kind, most), None, room)
+    }
+
+    /// Texts of a pattern of LIKE.
+    fn of_pattern(
+        &self,
+        column: usize,
+        pattern: &str,
+        (kind, most): (Kind, usize),
+        room: &dyn Fn(f64, &str) -> Result<()>,
+    ) -> Result<(Form, i128)> {
+        if pattern.contains('%') {
+            let most = most.saturating_sub(fixed(pattern));
+            return self.numbered(column, (kind, most), Some(pattern), room);
+        }
+        let digits = pattern.matches('_').count().min(18) as u32;
+        let trailing = i128::from(self.facts.columns[column].trailing);
+        let start = if self.facts.rows > 0 { trailing + 1 } else { 0 };
+        room(10_f64.powi(digits as i32) - start as f64, &format!("the pattern {pattern}"))?;
+        Ok((Form::Pattern(pattern.to_owned()), start))
+    }
+
+    /// Texts that end in a number.
+    fn numbered(
+        &self,
+        column: usize,
+        (kind, most): (Kind, usize),
+        like: Option<&str>,
+        room: &dyn Fn(f64, &str) -> Result<()>,
+    ) -> Result<(Form, i128)> {
+        let (of, facts) = (&self.table.columns[column], &self.facts.columns[column]);
+        let limits = &self.limits[column];
+        let least = limits.shortest.saturating_sub(like.map_or(0, fixed));
         let form = TextForm {
             kind,
             most,
-            least: limits.shortest,
+            least,
             capital: limits.letters == Some(Letters::Capital),
             small: limits.letters == Some(Letters::Small),
+            like: like.map(str::to_owned),
         };
         let lowest = match kind {
             Kind::Phone if most >= 14 => Words::of("en").map_or(0, |words| words.phones().1),
@@ -240,8 +277,8 @@ impl Board<'_> {
         };
         let start = i128::from(facts.trailing.max(lowest)) + 1;
         // Of the same length throughout, where that is prescribed.
-        let start = if limits.shortest > form.overhead() && limits.shortest < 16 {
-            start.max(10_i128.pow((limits.shortest - form.overhead()).saturating_sub(1) as u32))
+        let start = if least > form.overhead() && least < 16 {
+            start.max(10_i128.pow((least - form.overhead()).saturating_sub(1) as u32))
         } else {
             start
         };
