@@ -7,7 +7,7 @@ use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -59,7 +59,6 @@ pub struct ColumnFacts {
     /// The highest number.
     pub highest: Option<i64>,
     /// The lowest and the highest of numbers below that one that no row has, where there is no room above it.
-    #[serde(default)]
     pub gap: Option<(i64, i64)>,
     /// The highest number at the end of a text.
     pub trailing: u64,
