@@ -614,3 +614,21 @@ fn texts_are_of_the_pattern_of_their_condition() {
         }
     }
 }
+
+#[test]
+fn a_unique_reference_that_may_be_null_has_each_parent_once() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let mut user_id = column("user_id", int());
+    user_id.nullable = true;
+    let mut seats = table("seats", vec![user_id], &[&[0]]);
+    seats.references.push(reference(&[0], 0, &[0]));
+    let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![users, seats] };
+    let facts = facts(&schema, &[(0, 40), (0, 100)]);
+    let rows = Rows::compile(&schema, &facts).unwrap();
+    let all = made(&rows, 1, 100).into_iter().filter(|row| row[0] != Value::Null);
+    let all: Vec<_> = all.collect();
+    assert_eq!((all.len(), distinct(&all, &[0])), (40, 40));
+    schema.tables[1].columns[0].nullable = false;
+    let why = Rows::compile(&schema, &facts).unwrap_err().to_string();
+    assert!(why.contains("there is room for 40"), "{why}");
+}
