@@ -1,8 +1,8 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
 //! Owns the questions. None is asked for a single row later. `numbers` asks for highest ones, `orders` for those
-//! between times of two tables, `pools` for values that requests ask for, `triggers` for what happens beside the rows, `unindexed` for what makes
-//! their removal slow.
+//! between times of two tables, `pools` for values that requests ask for, `triggers` for what happens beside the rows,
+//! `unindexed` for what makes their removal slow.
 
 mod numbers;
 mod orders;

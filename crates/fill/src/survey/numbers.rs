@@ -16,8 +16,7 @@ pub fn find(
     facts: &mut TableFacts,
 ) -> Result<()> {
     let (kind, dialect) = (&table.columns[column].kind, database.dialect());
-    let (key, name) =
-        (dialect.quoted(&table.columns[column].name), table.name.sql(dialect));
+    let (key, name) = (dialect.quoted(&table.columns[column].name), table.name.sql(dialect));
     let found = one(database, &format!("SELECT max({key}) FROM {name}"))?;
     let highest = found.and_then(|text| match kind {
         // What is beyond 64 bits is beyond all that a fill counts to.
@@ -109,6 +108,7 @@ mod tests {
         assert_eq!(found(1, 13), Some((7, 19)));
         assert_eq!(found(1, 14), Some((i64::MIN, 4)));
     }
+
     #[test]
     fn what_is_beyond_64_bits_is_the_highest() {
         let file = tempfile::NamedTempFile::new().expect("a file");
