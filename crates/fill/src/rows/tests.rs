@@ -468,6 +468,26 @@ fn whole_numbers_lie_between_fractions() {
     assert!(made(&rows, 0, 50).iter().all(|row| row[0] == Value::Int(1)));
 }
 
+#[test]
+fn children_are_told_apart_by_all_columns_of_few_values() {
+    let columns = vec![
+        column("user_id", int()),
+        column("n", Type::Int { min: 1, max: 3 }),
+        column("kind", few(&["a", "b"])),
+        column("score", Type::Decimal { precision: 2, scale: 1 }),
+    ];
+    for (unique, most) in [(&[0, 1, 2][..], 60), (&[0, 3], 1000), (&[0, 1, 3], 3000)] {
+        let users = table("users", vec![column("id", int())], &[&[0]]);
+        let mut grades = table("grades", columns.clone(), &[unique]);
+        grades.references.push(reference(&[0], 0, &[0]));
+        grades.checks.push(check("score", "score >= 0"));
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![users, grades] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10), (0, most)])).unwrap();
+        assert_eq!(distinct(&made(&rows, 1, most), unique) as u64, most);
+        assert!(Rows::compile(&schema, &facts(&schema, &[(0, 10), (0, most + 1)])).is_err());
+    }
+}
+
 /// The weights that are usual give the first parents far more children than others.
 #[test]
 fn children_are_told_apart_as_long_as_an_even_spread_has_room() {

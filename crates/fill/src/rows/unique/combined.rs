@@ -4,13 +4,14 @@
 use model::random::Permutation;
 
 use super::Board;
+use super::fresh::MOST_COUNTED;
 use crate::error::Result;
 use crate::rows::Maker;
 use crate::rows::distinct::{Distinct, Form};
 use crate::schema::{Type, Unique};
 use crate::value::Value;
 
-/// Whole numbers that a column may have, if it is one of few values: those of 16 bits.
+/// Numbers that a column may have, if it is one of few values: those of 16 bits.
 const FEW_NUMBERS: i128 = 1 << 16;
 
 /// Columns and their values.
@@ -23,7 +24,7 @@ fn combinations(columns: &[(usize, Vec<Value>)]) -> u64 {
 
 impl Board<'_> {
     /// One column tells rows apart, the best first; where none has room for all of them, one together with those that
-    /// have few values.
+    /// have few values, or all that have few tell the children of a parent apart.
     pub(super) fn tell_apart(
         &mut self,
         ranked: &[(u32, usize)],
@@ -58,6 +59,13 @@ impl Board<'_> {
                     return Ok(());
                 }
                 Err(error) => refusal = Some(error),
+            }
+        }
+        if let Some(link) = dealt {
+            let few = open.iter().map(|&column| (column, self.few(column)));
+            let few: Columns = few.filter(|(_, values)| !values.is_empty()).collect();
+            if !few.is_empty() && self.share_out(few, link, unique).is_ok() {
+                return Ok(());
             }
         }
         refusal.map_or(Ok(()), Err)
@@ -114,6 +122,10 @@ impl Board<'_> {
     pub(super) fn choose(&mut self, open: &[usize], link: usize, unique: &Unique) -> Result<()> {
         let values = open.iter().map(|&column| (column, self.values(column)));
         let few: Columns = values.filter(|(_, values)| !values.is_empty()).collect();
+        self.share_out(few, link, unique)
+    }
+
+    fn share_out(&mut self, few: Columns, link: usize, unique: &Unique) -> Result<()> {
         self.fresh_only(link, combinations(&few), unique)?;
         let mut each = 1_u64;
         for (column, values) in few {
@@ -172,6 +184,14 @@ impl Board<'_> {
                 let (least, most) = self.bounds(column, 1.0, (min, max));
                 match !of.counted && most - least < FEW_NUMBERS {
                     true => (least..=most).map(Value::Int).collect(),
+                    false => Vec::new(),
+                }
+            }
+            Type::Decimal { scale, .. } if self.limits[column].one_of.is_none() => {
+                let unit = 10_f64.powi(i32::try_from(scale).unwrap_or(0));
+                let (least, most) = self.bounds(column, unit, (-MOST_COUNTED, MOST_COUNTED));
+                match most - least < FEW_NUMBERS {
+                    true => (least..=most).map(|units| Value::Decimal { units, scale }).collect(),
                     false => Vec::new(),
                 }
             }

@@ -21,7 +21,7 @@ use crate::value::Value;
 use crate::words::Words;
 
 /// The highest number, and the highest number of parts, that fractions are counted to.
-const MOST_COUNTED: i128 = 1_000_000_000_000_000;
+pub(super) const MOST_COUNTED: i128 = 1_000_000_000_000_000;
 
 /// Digits behind the point of floating-point numbers, where whole ones are too few.
 const FLOAT_DIGITS: u32 = 6;
