@@ -178,7 +178,9 @@ impl Address {
             Self::Postgres(login) if login.config.get_password().is_none() => {
                 (pgpass_file(environment)?, OPEN, "others than its owner may read or change it")
             }
-            Self::Mysql(_) => (environment.home?.join(".my.cnf"), WRITABLE, "everyone may write to it"),
+            Self::Mysql(_) => {
+                (environment.home?.join(".my.cnf"), WRITABLE, "everyone may write to it")
+            }
             _ => return None,
         };
         let about = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;

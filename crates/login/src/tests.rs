@@ -87,8 +87,7 @@ fn a_password_file_that_is_passed_over_is_named() {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     };
     let said = |url: &str, password: Option<&str>| {
-        let variable =
-            |name: &str| password.filter(|_| name == "PGPASSWORD").map(str::to_owned);
+        let variable = |name: &str| password.filter(|_| name == "PGPASSWORD").map(str::to_owned);
         let environment = Environment { variable: &variable, home: Some(home.path()) };
         Address::parse(url, environment).unwrap().passed_over(environment)
     };
@@ -129,7 +128,8 @@ fn options_are_read_as_mysql_reads_them() {
         ("password # = x", None),
         ("loose-password=x", None),
     ] {
-        let text = format!("[mysql]\npassword=no\n[Client] # ours\n{line}\n[mysqld]\npassword=no\n");
+        let text =
+            format!("[mysql]\npassword=no\n[Client] # ours\n{line}\n[mysqld]\npassword=no\n");
         assert_eq!(option(&text, "password").as_deref(), wanted, "{line}");
     }
 }

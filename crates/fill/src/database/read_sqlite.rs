@@ -18,8 +18,7 @@ const FOLDED: &str = "SELECT DISTINCT parts.name FROM pragma_index_list(?) AS in
     AND upper(parts.coll) = 'NOCASE' AND parts.name IS NOT NULL";
 
 /// Why no row can be written to a table.
-const NO_PARENT: &str =
-    "SQLite writes no row to it, since one of its foreign keys refers to a table that does not exist: create that table";
+const NO_PARENT: &str = "SQLite writes no row to it, since one of its foreign keys refers to a table that does not exist: create that table";
 
 /// Reads the schema.
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
@@ -325,7 +324,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let address = crate::database::Address::Sqlite(file.path().to_owned());
         let mut database = crate::database::connect(&address).expect("a database");
-        for sql in ["CREATE TABLE a (b INT REFERENCES B)", "CREATE TABLE b (c INT REFERENCES none)"] {
+        for sql in ["CREATE TABLE a (b INT REFERENCES B)", "CREATE TABLE b (c INT REFERENCES none)"]
+        {
             database.execute(sql).expect("a table");
         }
         let tables = database.schema().expect("a schema").tables;

@@ -492,7 +492,8 @@ fn children_are_told_apart_by_all_columns_of_few_values() {
 #[test]
 fn children_are_told_apart_as_long_as_an_even_spread_has_room() {
     let users = table("users", vec![column("id", int())], &[&[0]]);
-    let mut lines = table("lines", vec![column("user_id", int()), column("line", int())], &[&[0, 1]]);
+    let mut lines =
+        table("lines", vec![column("user_id", int()), column("line", int())], &[&[0, 1]]);
     lines.references.push(reference(&[0], 0, &[0]));
     lines.checks.push(check("line", "line BETWEEN 1 AND 5"));
     let columns =

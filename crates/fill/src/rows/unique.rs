@@ -317,9 +317,9 @@ impl Board<'_> {
         let room = of.new + old.len() as u64;
         of.deal = Deal::One { new: Permutation::new(of.new, key_of(&[of.key, 4])), old };
         // Rows beyond have none.
-        let mut parts = self.makers.iter().zip(self.limits).filter(|(maker, _)| {
-            matches!(maker, Some(Maker::Part { link: of, .. }) if *of == link)
-        });
+        let mut parts = self.makers.iter().zip(self.limits).filter(
+            |(maker, _)| matches!(maker, Some(Maker::Part { link: of, .. }) if *of == link),
+        );
         if parts.all(|(_, limits)| !limits.filled) { Ok(()) } else { self.need(room, add, unique) }
     }
 }

@@ -20,9 +20,8 @@ pub fn find(
     let found = one(database, &format!("SELECT max({key}) FROM {name}"))?;
     let highest = found.and_then(|text| match kind {
         // What is beyond 64 bits is beyond all that a fill counts to.
-        Type::Int { .. } => {
-            whole(Some(text.as_str())).map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64)
-        }
+        Type::Int { .. } => whole(Some(text.as_str()))
+            .map(|number| number.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
         _ => number_of(kind, &text).map(|number| number.ceil() as i64),
     });
     let (add, of) = (facts.add, &mut facts.columns[column]);
@@ -99,11 +98,13 @@ mod tests {
             database.execute(&format!("INSERT INTO a VALUES ({id}, {n})")).expect("a row");
         }
         let table = database.schema().expect("a schema").tables.remove(0);
-        let mut found = |column, needed| gap(&mut *database, &table, column, needed).expect("found");
+        let mut found =
+            |column, needed| gap(&mut *database, &table, column, needed).expect("found");
         assert_eq!(found(0, 100), Some((21, MOST - 1)));
         assert_eq!(found(1, 100), Some((21, MOST - 1)));
         database.execute(&format!("DELETE FROM a WHERE id = {MOST}")).expect("gone");
-        let mut found = |column, needed| gap(&mut *database, &table, column, needed).expect("found");
+        let mut found =
+            |column, needed| gap(&mut *database, &table, column, needed).expect("found");
         assert_eq!(found(0, 100), Some((7, 19)));
         assert_eq!(found(1, 13), Some((7, 19)));
         assert_eq!(found(1, 14), Some((i64::MIN, 4)));

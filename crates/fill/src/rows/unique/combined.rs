@@ -76,7 +76,8 @@ impl Board<'_> {
     pub(super) fn leave_null(&mut self, unique: &Unique) -> Option<()> {
         let (table, facts) = (self.table, self.facts);
         let may_be = |column: &&usize| {
-            let asked = table.columns[**column].counted || !facts.columns[**column].wanted.is_empty();
+            let asked =
+                table.columns[**column].counted || !facts.columns[**column].wanted.is_empty();
             self.makers[**column].is_none() && !self.limits[**column].filled && !asked
         };
         let column = *unique.columns.iter().find(may_be)?;

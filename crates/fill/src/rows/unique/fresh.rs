@@ -295,11 +295,7 @@ fn behind(least: i128, taken: Option<i128>) -> i128 {
 
 /// Where so many numbers in a row begin: as near to `wish` as the lowest and the highest allow, or else how many these
 /// have room for.
-fn begin(
-    wish: i128,
-    (least, most): (i128, i128),
-    left: u64,
-) -> std::result::Result<i128, i128> {
+fn begin(wish: i128, (least, most): (i128, i128), left: u64) -> std::result::Result<i128, i128> {
     let last = most - i128::from(left) + 1;
     if last < least { Err((most - least + 1).max(0)) } else { Ok(wish.clamp(least, last)) }
 }
@@ -315,8 +311,7 @@ fn codes(length: usize, taken: &[String], small: bool) -> Vec<Value> {
             .collect()
     };
     // Databases may compare without regard to case.
-    let taken: BTreeSet<String> =
-        taken.iter().map(|code| code.trim_end().to_uppercase()).collect();
+    let taken: BTreeSet<String> = taken.iter().map(|code| code.trim_end().to_uppercase()).collect();
     (0..count)
         .map(code)
         .filter(|code| !taken.contains(&code.to_uppercase()))
