@@ -258,15 +258,29 @@ fn links(
     let mut links = Vec::new();
     for number in order {
         let reference = &table.references[number];
-        let free = |column: &&usize| makers[**column].is_none();
-        let open: Vec<usize> = reference.columns.iter().filter(free).copied().collect();
+        let parts = reference.columns.iter().copied().enumerate();
+        // A column that refers to itself agrees with its own row, and with others only by chance.
+        let same = |(part, column): &(usize, usize)| {
+            reference.table == at && reference.targets[*part] == *column
+        };
+        let free = |of: &(usize, usize)| makers[of.1].is_none() && !same(of);
+        let open: Vec<usize> = parts.clone().filter(free).map(|(_, column)| column).collect();
         if open.is_empty() {
             continue;
         }
+        if reference.table == at && open.iter().any(|column| reference.targets.contains(column)) {
+            let place = table.places(&reference.columns);
+            let why = "refers to columns of its own, and no way is known to make these";
+            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
+        }
         let key = key_of(&[key, 1 << 32 | number as u64]);
         let mut link = link(schema, facts, (at, number), &open, key)?;
-        let parts = reference.columns.iter().copied().enumerate();
-        if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
+        if parts.clone().any(|of| same(&of)) {
+            link.deal = match open.iter().all(|&column| table.columns[column].nullable) {
+                true => Deal::Nobody,
+                false => Deal::Earlier { one: true, own: true },
+            };
+        } else if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
             let shared = parts.clone().filter(|(_, column)| !open.contains(column));
             let shared = shared.map(|(part, column)| (column, part)).collect();
             link.deal = Deal::Matching(Matching { shared, ..Matching::default() });

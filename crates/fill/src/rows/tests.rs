@@ -302,6 +302,32 @@ fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
     assert!(made(&rows, 0, 50).iter().all(|row| row[1] == Value::Null));
 }
 
+/// A row's parent has the same tenant: none is looked for, the row itself has it.
+#[test]
+fn a_reference_within_a_table_shares_a_column_with_its_target() {
+    for nullable in [true, false] {
+        let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
+        let mut up = column("up", int());
+        up.nullable = nullable;
+        let columns = vec![column("tenant_id", int()), column("id", int()), up];
+        let mut tree = table("tree", columns, &[&[0, 1]]);
+        tree.references = vec![reference(&[0, 2], 1, &[0, 1]), reference(&[0], 0, &[0])];
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![tenants, tree] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 5), (0, 200)])).unwrap();
+        let all = made(&rows, 1, 200);
+        assert_eq!(distinct(&all, &[0, 1]), 200);
+        for row in all {
+            assert!((1.0..=5.0).contains(&row[0].number().unwrap()), "{row:?}");
+            assert_eq!(row[2], if nullable { Value::Null } else { row[1].clone() });
+        }
+    }
+    let mut odd = table("odd", vec![column("a", int()), column("b", int())], &[&[0, 1]]);
+    odd.references = vec![reference(&[0, 1], 0, &[1, 0])];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![odd] };
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 5)])).unwrap_err().to_string();
+    assert!(why.starts_with("odd (a, b): the foreign key to_0 refers to columns"), "{why}");
+}
+
 #[test]
 fn keys_that_share_a_tenant_agree_in_it() {
     let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
