@@ -10,7 +10,7 @@ mod read;
 mod token;
 
 pub use apart::kept_apart;
-pub use evaluate::holds;
+pub use evaluate::{holds, like};
 pub use read::read;
 
 /// An expression over a row.
@@ -107,10 +107,10 @@ pub enum Bound {
     Min(f64, bool),
     /// At most, or below where the flag is set.
     Max(f64, bool),
-    /// At least this text (a date).
-    From(String),
-    /// At most this text (a date).
-    To(String),
+    /// At least this text (a date), or above where the flag is set.
+    From(String, bool),
+    /// At most this text (a date), or below where the flag is set.
+    To(String, bool),
     /// One of these texts.
     OneOf(Vec<String>),
     /// Characters at least.
@@ -145,9 +145,17 @@ fn collect(condition: &Expr, found: &mut Vec<(usize, Bound)>) -> bool {
             }
             whole
         }
-        // A value that may be NULL besides: NULL satisfies any condition anyway.
+        // A value that may be NULL besides: NULL satisfies any condition anyway. Of other columns nothing follows.
         Expr::Logic(Logic::Or, parts) if parts.len() == 2 => match (&parts[0], &parts[1]) {
-            (Expr::IsNull(_), rest) | (rest, Expr::IsNull(_)) => collect(rest, found),
+            (Expr::IsNull(value), rest) | (rest, Expr::IsNull(value)) => {
+                let mut of_rest = Vec::new();
+                let whole = collect(rest, &mut of_rest);
+                let same = of_rest.iter().all(|(column, _)| **value == Expr::Column(*column));
+                if same {
+                    found.append(&mut of_rest);
+                }
+                whole && same
+            }
             _ => false,
         },
         Expr::Compare(relation, left, right) => {
@@ -207,8 +215,12 @@ fn compared(
         },
         (Expr::Column(column), Expr::Text(text)) => match relation {
             Relation::Equal => push(found, *column, Bound::OneOf(vec![text.clone()])),
-            Relation::More | Relation::AtLeast => push(found, *column, Bound::From(text.clone())),
-            Relation::Less | Relation::AtMost => push(found, *column, Bound::To(text.clone())),
+            Relation::More | Relation::AtLeast => {
+                push(found, *column, Bound::From(text.clone(), relation == Relation::More))
+            }
+            Relation::Less | Relation::AtMost => {
+                push(found, *column, Bound::To(text.clone(), relation == Relation::Less))
+            }
             Relation::Different => text.is_empty() && push(found, *column, Bound::Shortest(1)),
         },
         (Expr::Column(column), Expr::Column(other)) => match relation {

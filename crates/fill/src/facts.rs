@@ -7,7 +7,7 @@ use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,8 @@ pub struct ColumnFacts {
     pub learned: Learned,
     /// The highest number.
     pub highest: Option<i64>,
+    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it.
+    pub gap: Option<(i64, i64)>,
     /// The highest number at the end of a text.
     pub trailing: u64,
     /// Values that requests ask for and that are not there, the most wanted first.

@@ -29,7 +29,7 @@ pub struct Size {
 /// there.
 ///
 /// # Errors
-/// For tables that do not exist, and for the growth of a table without rows.
+/// For tables that do not exist, for the growth of a table without rows, and for no rows where others need some.
 pub fn sizes(schema: &Schema, counts: &[u64], wanted: &[u64], wish: &Wish) -> Result<Vec<Size>> {
     let mut sizes = vec![Size::default(); counts.len()];
     let mut factors: Vec<f64> = vec![1.0; counts.len()];
@@ -70,7 +70,7 @@ pub fn sizes(schema: &Schema, counts: &[u64], wanted: &[u64], wish: &Wish) -> Re
             sizes[at].why = "rows that the pools ask for".to_owned();
         }
     }
-    add_parents(schema, counts, &mut sizes);
+    add_parents(schema, counts, &mut sizes)?;
     Ok(sizes)
 }
 
@@ -133,7 +133,7 @@ fn follow(schema: &Schema, counts: &[u64], factors: &[f64], sizes: &mut [Size]) 
 }
 
 /// A row that must have a parent gets one.
-fn add_parents(schema: &Schema, counts: &[u64], sizes: &mut [Size]) {
+fn add_parents(schema: &Schema, counts: &[u64], sizes: &mut [Size]) -> Result<()> {
     for _ in 0..counts.len() {
         let mut changed = false;
         for (at, table) in schema.tables.iter().enumerate() {
@@ -143,9 +143,16 @@ fn add_parents(schema: &Schema, counts: &[u64], sizes: &mut [Size]) {
             for reference in &table.references {
                 let parent = reference.table;
                 let needed =
-                    reference.columns.iter().all(|&column| !table.columns[column].nullable);
+                    reference.columns.iter().any(|&column| !table.columns[column].nullable);
                 if !needed || parent == at || counts[parent] + sizes[parent].add > 0 {
                     continue;
+                }
+                if sizes[parent].asked {
+                    let (child, parent) = (&table.name, &schema.tables[parent].name);
+                    return Err(Error::Usage(format!(
+                        "{child} needs rows of {parent}, which has none and is to have none (--rows {parent}=0): ask for \
+                         some, or leave {child} out too (--rows {child}=0)"
+                    )));
                 }
                 let unique = table.uniques.iter().any(|unique| {
                     unique.columns.iter().all(|column| reference.columns.contains(column))
@@ -157,9 +164,10 @@ fn add_parents(schema: &Schema, counts: &[u64], sizes: &mut [Size]) {
             }
         }
         if !changed {
-            return;
+            break;
         }
     }
+    Ok(())
 }
 
 /// Tables in order, and references (table, its reference) that close cycles.

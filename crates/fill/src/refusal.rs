@@ -25,8 +25,9 @@ pub fn explained(
 ) -> Error {
     let table = &schema.tables[refused.0];
     error.reworded(|mut why| {
-        if let Some(unique) = table.rules().find(|unique| is_broken(unique, &why)) {
-            return why + &format!("; the rule is on {}", table.places(&unique.columns));
+        if let Some(unique) = table.rules().find(|unique| is_broken(table, unique, &why)) {
+            let (rule, places) = (&unique.rule, table.places(&unique.columns));
+            return why + &format!("; the rule {rule} is on {places}");
         }
         let Some(check) = table.checks.iter().find(|check| is_meant(check, &why)) else {
             return why;
@@ -61,9 +62,14 @@ fn is_meant(check: &Check, said: &str) -> bool {
     }
 }
 
-/// Whether a server says that rows break this rule of uniqueness. SQLite names the columns.
-fn is_broken(unique: &Unique, said: &str) -> bool {
+/// Whether a database says that rows break this rule of uniqueness. SQLite names its columns, or the index of expressions.
+fn is_broken(table: &Table, unique: &Unique, said: &str) -> bool {
     let rule = &unique.rule;
+    if let Some((_, named)) = said.split_once("UNIQUE constraint failed: ") {
+        let name = |&at: &usize| format!("{}.{}", table.name.table, table.columns[at].name);
+        let names: Vec<String> = unique.columns.iter().map(name).collect();
+        return named == names.join(", ") || named == format!("index '{rule}'");
+    }
     let words = [format!("(rule {rule} of "), format!("for key '{rule}'"), format!(".{rule}'")];
     words.iter().any(|words| said.contains(words))
 }

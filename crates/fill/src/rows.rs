@@ -93,8 +93,11 @@ enum Maker {
     Part { link: usize, part: usize },
     /// The number among the children of a parent.
     Ordinal { link: usize, fresh: i64, aged: i64, days: bool },
-    /// One of a few values, another for each child of a parent.
-    Choice { link: usize, values: Vec<Value> },
+    /// One of a few values: `each` children of a parent have the same one before the next one's turn.
+    Choice { link: usize, each: u64, values: Vec<Value> },
+    /// One of a few values: `each` rows have the same one before the next one's turn. Tells rows apart that have the
+    /// same value in the column `with`.
+    Turns { with: usize, each: u64, values: Vec<Value> },
     /// A value that no other row has.
     Distinct(Distinct),
     /// Any value.
@@ -160,10 +163,11 @@ impl Rows {
                 let number = first.saturating_add_unsigned(parent.ordinal);
                 if *days { Value::Date(number) } else { Value::Int(number.into()) }
             }
-            Maker::Choice { link, values } => match of.links[*link].parent(row) {
-                Some(parent) => values[parent.ordinal as usize % values.len()].clone(),
-                None => values[0].clone(),
-            },
+            Maker::Choice { link, each, values } => {
+                let ordinal = of.links[*link].parent(row).map_or(0, |parent| parent.ordinal);
+                in_turn(values, ordinal / each)
+            }
+            Maker::Turns { each, values, .. } => in_turn(values, row / each),
             Maker::Distinct(distinct) => {
                 distinct.value(row, key_of(&[of.key, column as u64, row]), &self.words)
             }
@@ -327,6 +331,11 @@ impl Rows {
     pub fn compile(schema: &Schema, facts: &crate::facts::Facts) -> Result<Self> {
         compile::compile(schema, facts)
     }
+}
+
+/// One of a few values, after the last the first again.
+fn in_turn(values: &[Value], number: u64) -> Value {
+    values[(number % values.len() as u64) as usize].clone()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Asks a database all that a fill needs to know, before the first row is written.
 //!
-//! Owns the questions. None is asked for a single row later. `orders` asks for those between times of two tables,
-//! `pools` for values that requests ask for, `triggers` for what happens beside the rows, `unindexed` for what makes
-//! their removal slow.
+//! Owns the questions. None is asked for a single row later. `numbers` asks for highest ones, `orders` for those
+//! between times of two tables, `pools` for values that requests ask for, `triggers` for what happens beside the rows,
+//! `unindexed` for what makes their removal slow.
 
+mod numbers;
 mod orders;
 mod pools;
 mod triggers;
@@ -16,7 +17,7 @@ use crate::database::{Database, all, column_list, number, one, selected};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSION};
-use crate::learn::{FEW, Form, Learned, Sample, number_of};
+use crate::learn::{FEW, Form, Learned, Sample};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
 use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows};
@@ -30,6 +31,9 @@ pub use unindexed::{SlowRemoval, slow_removals};
 const MOST_READ: u64 = 1_000_000;
 /// Keys of rows that are there, kept for each table that others refer to.
 const MOST_KEYS: u64 = 200_000;
+
+/// Values that are listed of a unique column whose conditions may leave it few.
+const MOST_LISTED: usize = 1000;
 
 /// What a fill is to do.
 #[derive(Debug, Clone)]
@@ -207,23 +211,17 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
             continue;
         }
         match &of.kind {
-            kind if kind.is_continuous() => {
-                let found = one(database, &format!("SELECT max({key}) FROM {name}"))?;
-                let highest = found.and_then(|text| match kind {
-                    Type::Int { .. } => text.parse().ok(),
-                    _ => number_of(kind, &text).map(|number| number.ceil() as i64),
-                });
-                facts.columns[column].highest = facts.columns[column].highest.max(highest);
-            }
+            kind if kind.is_continuous() => numbers::find(database, table, column, facts)?,
             Type::Text { most } => {
                 let mut trailing = 0;
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let short = most.is_some_and(|most| most <= 3);
+                let checked = is_checked(table, column);
                 let mut taken = BTreeSet::new();
                 database.query(&sql, &mut |row| {
                     let text = row.first().copied().flatten().unwrap_or_default();
                     trailing = trailing.max(trailing_number(text));
-                    if short {
+                    if short || (checked && taken.len() < MOST_LISTED) {
                         taken.insert(text.to_owned());
                     }
                     Ok(())
@@ -254,6 +252,11 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         facts.first_rowid = last.and_then(|text| text.parse::<i64>().ok()).unwrap_or(0) + 1;
     }
     Ok(())
+}
+
+/// Whether a condition names a column.
+fn is_checked(table: &Table, column: usize) -> bool {
+    table.checks.iter().any(|check| table.columns_of(check).contains(&column))
 }
 
 /// The number of an address of the block that unique ones are taken from; a network's is that of its address.

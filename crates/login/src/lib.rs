@@ -43,6 +43,12 @@ pub type Result<T> = std::result::Result<T, WrongUrl>;
 /// Bytes of a file with passwords at most.
 const LARGEST: u64 = 1 << 20;
 
+/// The modes with which PostgreSQL's own programs pass `.pgpass` over: its group or others may do anything with it.
+const OPEN: u32 = 0o077;
+
+/// The mode with which MySQL's own programs pass `.my.cnf` over: everyone may write to it.
+const WRITABLE: u32 = 0o002;
+
 /// Where a database is, with all that is needed to connect.
 #[derive(Clone)]
 pub enum Address {
@@ -163,9 +169,29 @@ impl Address {
     /// # Errors
     /// As [`Address::parse`].
     pub fn of_user(url: &str) -> Result<Self> {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let variable = |name: &str| std::env::var(name).ok();
-        Self::parse(url, Environment { variable: &variable, home: home.as_deref() })
+        of_process(|environment| Self::parse(url, environment))
+    }
+
+    /// Says which file with passwords is passed over since others may read or change it, and what helps.
+    pub fn passed_over(&self, environment: Environment<'_>) -> Option<String> {
+        let (file, barred, why) = match self {
+            Self::Postgres(login) if login.config.get_password().is_none() => {
+                (pgpass_file(environment)?, OPEN, "others than its owner may read or change it")
+            }
+            Self::Mysql(_) => {
+                (environment.home?.join(".my.cnf"), WRITABLE, "everyone may write to it")
+            }
+            _ => return None,
+        };
+        let about = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+        let file = file.display();
+        (about.mode() & barred != 0)
+            .then(|| format!("the password file {file} is not used, since {why}: chmod 600 {file}"))
+    }
+
+    /// As [`Address::passed_over`], with the environment of this process.
+    pub fn passed_over_of_user(&self) -> Option<String> {
+        of_process(|environment| self.passed_over(environment))
     }
 
     /// The database's name; of a file, the file's. Empty where a URL of MySQL names none.
@@ -201,6 +227,13 @@ impl Address {
         marks.retain(|mark| told.insert(mark.clone()));
         marks
     }
+}
+
+/// Calls with the environment of this process.
+fn of_process<T>(call: impl FnOnce(Environment<'_>) -> T) -> T {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let variable = |name: &str| std::env::var(name).ok();
+    call(Environment { variable: &variable, home: home.as_deref() })
 }
 
 /// What a URL of PostgreSQL says, and what it leaves out.
@@ -240,7 +273,7 @@ fn mysql(url: &str, environment: Environment<'_>) -> std::result::Result<Address
     const ROOT: [&str; 3] = ["ssl-ca", "ssl_ca", "sslca"];
     let (url, [mode, root]) = without_options(url, [&MODE, &ROOT]);
     let file = environment.home.map(|home| home.join(".my.cnf"));
-    let stored = file.and_then(|file| private(&file)).unwrap_or_default();
+    let stored = file.and_then(|file| stored(&file, WRITABLE)).unwrap_or_default();
     let find = |names: [&str; 3]| names.iter().find_map(|name| option(&stored, name));
     let root = root.or_else(|| find(ROOT)).map(PathBuf::from);
     let mode = Mode::of_mysql(mode.or_else(|| find(MODE)).as_deref(), root.is_some())?;
@@ -298,10 +331,11 @@ fn complete_postgres(
         };
         let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
         let facts = [&host, &port, config.get_dbname().unwrap_or_default(), &user];
-        let file = set("PGPASSFILE").map(PathBuf::from);
-        let file = file.or_else(|| Some(environment.home?.join(".pgpass")));
-        let stored = || pgpass(&private(&file?)?, facts.map(|fact: &str| fact));
-        if let Some(password) = set("PGPASSWORD").or_else(stored) {
+        let found = || {
+            let text = stored(&pgpass_file(environment)?, OPEN)?;
+            pgpass(&text, facts.map(|fact: &str| fact))
+        };
+        if let Some(password) = set("PGPASSWORD").or_else(found) {
             config.password(password);
         }
     }
@@ -320,11 +354,16 @@ fn complete_mysql(opts: &Opts, stored: &str, environment: Environment<'_>) -> Op
         .prefer_socket(false)
 }
 
-/// The text of a file that only its owner may read; others are passed over, as PostgreSQL's own programs do. MySQL's would
-/// read them.
-fn private(path: &Path) -> Option<String> {
+/// Where the passwords of PostgreSQL's users are.
+fn pgpass_file(environment: Environment<'_>) -> Option<PathBuf> {
+    let named = (environment.variable)("PGPASSFILE").filter(|name| !name.is_empty());
+    named.map(PathBuf::from).or_else(|| Some(environment.home?.join(".pgpass")))
+}
+
+/// The text of a file whose mode has none of the bits `barred`.
+fn stored(path: &Path, barred: u32) -> Option<String> {
     let about = fs::metadata(path).ok()?;
-    if !about.is_file() || about.len() > LARGEST || about.mode() & 0o077 != 0 {
+    if !about.is_file() || about.len() > LARGEST || about.mode() & barred != 0 {
         return None;
     }
     fs::read_to_string(path).ok()
@@ -351,24 +390,60 @@ fn pgpass(text: &str, facts: [&str; 4]) -> Option<String> {
     None
 }
 
-/// An option of the section `[client]` in a `.my.cnf`; where it is given twice, the last counts.
+/// An option of the section `[client]` in a `.my.cnf` (MySQL's manual, "Using Option Files"); where it is given twice, the
+/// last counts.
 fn option(text: &str, name: &str) -> Option<String> {
     let (mut inside, mut found) = (false, None);
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            inside = line == "[client]";
-        } else if let (true, Some((key, value))) = (inside, line.split_once('='))
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.split(']').next().unwrap_or_default();
+            inside = section.trim().eq_ignore_ascii_case("client");
+        } else if let (true, Some((key, value))) = (inside, without_comment(line).split_once('='))
             && key.trim() == name
         {
-            let value = value.trim();
-            let quoted = value.len() > 1
-                && (value.starts_with('"') && value.ends_with('"')
-                    || value.starts_with('\'') && value.ends_with('\''));
-            let bare = if quoted { &value[1..value.len() - 1] } else { value };
-            found = Some(bare.to_owned());
+            found = Some(option_value(value.trim()));
         }
     }
     found
+}
+
+/// A line up to a `#` that is not between quotes.
+fn without_comment(line: &str) -> &str {
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (None, '#') => return &line[..at],
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), _) if c == open && !escaped => quote = None,
+            _ => {}
+        }
+        escaped = quote.is_some() && c == '\\' && !escaped;
+    }
+    line
+}
+
+/// A value without the quotes around it, its escape sequences replaced.
+fn option_value(value: &str) -> String {
+    let quote = value.chars().next().filter(|c| ['"', '\''].contains(c));
+    let inner = quote.and_then(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
+    let (mut told, mut chars) = (String::new(), inner.unwrap_or(value).chars());
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            told.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('b') => told.push('\u{8}'),
+            Some('t') => told.push('\t'),
+            Some('n') => told.push('\n'),
+            Some('r') => told.push('\r'),
+            Some('s') => told.push(' '),
+            Some(mark @ ('\\' | '"' | '\'')) => told.push(mark),
+            // Of others the backslash is part of the value.
+            other => told.extend(['\\'].into_iter().chain(other)),
+        }
+    }
+    told
 }
 
 #[cfg(test)]

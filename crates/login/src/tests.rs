@@ -72,6 +72,66 @@ fn passwords_come_from_url_environment_and_files() {
     assert_eq!(found("mysql://h/shop", &[]).as_deref(), Some("my file"));
     file(".pgpass", "*:*:*:*:open\n", 0o644);
     assert_eq!(found(url, &[]), None, "a file that others may read is passed over");
+    file(".my.cnf", "[client]\npassword=open\n", 0o644);
+    assert_eq!(found("mysql://h/shop", &[]).as_deref(), Some("open"), "MySQL reads it too");
+    file(".my.cnf", "[client]\npassword=open\n", 0o666);
+    assert_eq!(found("mysql://h/shop", &[]), None, "what everyone may write is passed over");
+}
+
+#[test]
+fn a_password_file_that_is_passed_over_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let file = |name: &str, mode: u32| {
+        let path = home.path().join(name);
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let said = |url: &str, password: Option<&str>| {
+        let variable = |name: &str| password.filter(|_| name == "PGPASSWORD").map(str::to_owned);
+        let environment = Environment { variable: &variable, home: Some(home.path()) };
+        Address::parse(url, environment).unwrap().passed_over(environment)
+    };
+    let (postgres, mysql) = ("postgres://ann@h/shop", "mysql://ann@h/shop");
+    assert_eq!(said(postgres, None), None, "there is none");
+    for (mode, of_postgres, of_mysql) in
+        [(0o600, false, false), (0o640, true, false), (0o644, true, false), (0o666, true, true)]
+    {
+        file(".pgpass", mode);
+        file(".my.cnf", mode);
+        assert_eq!(said(postgres, None).is_some(), of_postgres, "{mode:o}");
+        assert_eq!(said(mysql, None).is_some(), of_mysql, "{mode:o}");
+        assert_eq!(said(postgres, Some("pw")), None, "it is not needed");
+    }
+    let why = said(postgres, None).unwrap();
+    let path = home.path().join(".pgpass");
+    assert!(why.contains("is not used"), "{why}");
+    assert!(why.ends_with(&format!("chmod 600 {}", path.display())), "{why}");
+}
+
+#[test]
+fn options_are_read_as_mysql_reads_them() {
+    for (line, wanted) in [
+        ("password=x", Some("x")),
+        ("  password = x  ", Some("x")),
+        ("password=\"x\" # c", Some("x")),
+        ("password='x'#c", Some("x")),
+        ("password=x # c", Some("x")),
+        ("password=x#y", Some("x")),
+        ("password=\"x # y\"", Some("x # y")),
+        (r##"password="x\"#y" # c"##, Some("x\"#y")),
+        (r"password=a\sb\tc\\d\qe\", Some("a b\tc\\d\\qe\\")),
+        ("password=\"x", Some("\"x")),
+        ("password=\"", Some("\"")),
+        ("password=", Some("")),
+        ("#password=x", None),
+        ("; password=x", None),
+        ("password # = x", None),
+        ("loose-password=x", None),
+    ] {
+        let text =
+            format!("[mysql]\npassword=no\n[Client] # ours\n{line}\n[mysqld]\npassword=no\n");
+        assert_eq!(option(&text, "password").as_deref(), wanted, "{line}");
+    }
 }
 
 #[test]

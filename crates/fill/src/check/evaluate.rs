@@ -43,12 +43,17 @@ fn evaluate(expr: &Expr, row: &[Value]) -> Option<Outcome> {
         }
         Expr::In(value, list) => {
             let value = evaluate(value, row)?;
-            let mut found = false;
+            let mut found = Outcome::Bool(false);
             for other in list {
-                found |= compare(Relation::Equal, &value, &evaluate(other, row)?)?
-                    == Outcome::Bool(true);
+                match compare(Relation::Equal, &value, &evaluate(other, row)?)? {
+                    Outcome::Bool(false) => {}
+                    // Not found, it may still be what NULL stands for.
+                    Outcome::Null if found == Outcome::Bool(false) => found = Outcome::Null,
+                    Outcome::Null => {}
+                    _ => found = Outcome::Bool(true),
+                }
             }
-            if value == Outcome::Null { Outcome::Null } else { Outcome::Bool(found) }
+            found
         }
         Expr::IsNull(inner) => Outcome::Bool(evaluate(inner, row)? == Outcome::Null),
         Expr::Like(value, pattern, exact) => match evaluate(value, row)? {
@@ -134,6 +139,7 @@ fn calculate(sign: char, left: f64, right: f64) -> Option<f64> {
         '+' => Some(left + right),
         '-' => Some(left - right),
         '*' => Some(left * right),
+        '%' if right != 0.0 && left.fract() == 0.0 && right.fract() == 0.0 => Some(left % right),
         // Of whole numbers it may be whole-number division.
         _ => None,
     }
@@ -151,8 +157,8 @@ fn call(function: Function, value: Outcome) -> Option<Outcome> {
     })
 }
 
-/// `%` stands for any text, `_` for a character.
-fn like(text: &str, pattern: &str, exact: bool) -> bool {
+/// Whether a text is of a pattern: `%` stands for any text, `_` for a character; `exact` where case matters.
+pub fn like(text: &str, pattern: &str, exact: bool) -> bool {
     let fold = |text: &str| if exact { text.to_owned() } else { text.to_lowercase() };
     let text: Vec<char> = fold(text).chars().collect();
     let pattern: Vec<char> = fold(pattern).chars().collect();

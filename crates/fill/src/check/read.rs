@@ -222,6 +222,8 @@ impl Reader<'_> {
                 '*'
             } else if self.mark("/") {
                 '/'
+            } else if self.mark("%") {
+                '%'
             } else {
                 return Some(left);
             };
@@ -295,7 +297,8 @@ impl Reader<'_> {
             return self.named(&name, quoted);
         }
         Some(match small.as_str() {
-            _ if quoted => Expr::Unknown,
+            // SQLite takes what names nothing for a text.
+            _ if quoted => Expr::Text(name.to_owned()),
             "true" => Expr::Bool(true),
             "false" => Expr::Bool(false),
             "null" => Expr::Null,

@@ -31,14 +31,23 @@ fn bounds_follow_from_conditions() {
         ("length(trim(s)) > 0", vec![(2, Bound::Shortest(1))]),
         ("((a IS NULL) OR (a > 5))", vec![(0, from(5.0, true))]),
         ("a < b", vec![(0, Bound::Before(1, true))]),
+        ("s IN (\"x\", \"y z\")", list()),
         ("a >= b", vec![(1, Bound::Before(0, false))]),
         ("5 < a", vec![(0, from(5.0, true))]),
         ("\"order\" IS NOT NULL", vec![(4, Bound::Filled)]),
         ("(s <> ''::text)", vec![(2, Bound::Shortest(1))]),
         ("(s = lower(s))", vec![(2, Bound::Small)]),
-        ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01")))]),
+        ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01"), false))]),
+        ("t < '2020-01-01'", vec![(3, Bound::To(text("2020-01-01"), true))]),
     ] {
         assert_eq!(bounds(&read_one(condition)), (wanted, true), "{condition}");
+    }
+}
+
+#[test]
+fn no_bound_follows_for_others_than_the_column_that_may_be_null() {
+    for condition in ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 = 0"] {
+        assert_eq!(bounds(&read_one(condition)), (Vec::new(), false), "{condition}");
     }
 }
 
@@ -57,6 +66,15 @@ fn conditions_are_judged_in_three_valued_logic() {
         ("json_valid(s)", None),
         ("t < '2020-01-01'::date", Some(true)),
         ("a NOT IN (1, 2)", Some(true)),
+        // What is not in a list with NULL is neither in it nor not, and a row that says so is allowed.
+        ("a IN (1, NULL)", Some(true)),
+        ("(a IN (1, NULL)) IS NULL", Some(true)),
+        ("a IN (5, NULL)", Some(true)),
+        ("a NOT IN (5, NULL)", Some(false)),
+        ("a NOT IN (1, NULL)", Some(true)),
+        ("a IN ()", Some(false)),
+        ("a % 2 = 1 AND -a % 3 = -2", Some(true)),
+        ("a % 0 = 1", None),
         ("\"order\" = true", Some(true)),
         ("a / 2 = 2", None),
         ("nonsense ) (", None),

@@ -17,6 +17,9 @@ const FOLDED: &str = "SELECT DISTINCT parts.name FROM pragma_index_list(?) AS in
     pragma_index_xinfo(indexes.name) AS parts WHERE indexes.\"unique\" = 1 AND parts.\"key\" = 1 \
     AND upper(parts.coll) = 'NOCASE' AND parts.name IS NOT NULL";
 
+/// Why no row can be written to a table.
+const NO_PARENT: &str = "SQLite writes no row to it, since one of its foreign keys refers to a table that does not exist: create that table";
+
 /// Reads the schema.
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables = Vec::new();
@@ -27,6 +30,7 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     for at in 0..tables.len() {
         let references = references(database, &tables, at)?;
         tables[at].references = references;
+        tables[at].unfit = misses_a_parent(database, &tables, at)?.then_some(NO_PARENT);
     }
     tables.iter_mut().for_each(computed::resolve);
     Ok(Schema { dialect: Dialect::Sqlite, tables })
@@ -189,6 +193,17 @@ fn references(database: &mut dyn Database, tables: &[Table], at: usize) -> Resul
     Ok(found.into_values().filter(whole).collect())
 }
 
+/// Whether a foreign key refers to a table that is not there.
+fn misses_a_parent(database: &mut dyn Database, tables: &[Table], at: usize) -> Result<bool> {
+    let name = Dialect::Sqlite.literal(&tables[at].name.table);
+    let sql = format!("SELECT DISTINCT \"table\" FROM pragma_foreign_key_list({name})");
+    let named = all(database, &sql)?;
+    let mut parents = named.iter().filter_map(|row| row[0].as_deref());
+    let is_there =
+        |name: &str| tables.iter().any(|table| table.name.table.eq_ignore_ascii_case(name));
+    Ok(!parents.all(is_there))
+}
+
 /// What stands in brackets behind a keyword.
 #[derive(Debug, Default)]
 struct Bracketed {
@@ -302,6 +317,19 @@ mod tests {
         ] {
             bracketed(odd);
         }
+    }
+
+    #[test]
+    fn a_table_whose_parent_is_missing_is_unfit() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let address = crate::database::Address::Sqlite(file.path().to_owned());
+        let mut database = crate::database::connect(&address).expect("a database");
+        for sql in ["CREATE TABLE a (b INT REFERENCES B)", "CREATE TABLE b (c INT REFERENCES none)"]
+        {
+            database.execute(sql).expect("a table");
+        }
+        let tables = database.schema().expect("a schema").tables;
+        assert_eq!((tables[0].unfit, tables[1].unfit), (None, Some(NO_PARENT)));
     }
 
     #[test]

@@ -81,6 +81,9 @@ fn parents_come_first_and_cycles_are_opened() {
     let found = sizes(&shop, &[0; 3], &[0; 3], &wish).unwrap();
     assert_eq!(adds(&found), [1000, 100, 10]);
     assert_eq!(order(&shop, &found).unwrap(), (vec![2, 1, 0], vec![]));
+    let none = Wish { rows: vec![("items".into(), 9), ("orders".into(), 0)], ..Wish::default() };
+    let why = sizes(&shop, &[0; 3], &[0; 3], &none).unwrap_err().to_string();
+    assert!(why.starts_with("items needs rows of orders, which has none"), "{why}");
 
     let cycle = schema(&[("users", &[(1, false)]), ("teams", &[(0, true), (1, false)])]);
     let wish = Wish { rows: vec![("users".into(), 10), ("teams".into(), 10)], ..Wish::default() };

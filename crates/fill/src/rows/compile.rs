@@ -129,6 +129,7 @@ impl Conditions {
             checks.push((format!("{} of {}", rule.rule, table.places(&named)), condition));
         }
         break_circles(&mut after);
+        allow_values(table, &limits)?;
         Ok(Self { limits, after, checks })
     }
 
@@ -151,6 +152,28 @@ impl Conditions {
         };
         self.checks.into_iter().filter(judged).collect()
     }
+}
+
+/// Whether what conditions and types say of each column alone allows values.
+fn allow_values(table: &Table, limits: &[Limits]) -> Result<()> {
+    for (column, of) in table.columns.iter().enumerate() {
+        let none = match &of.kind {
+            // What lies between two numbers, and what a type without digits holds, is not known here.
+            Type::Float => false,
+            Type::Decimal { .. } if !of.type_name.contains('(') => false,
+            Type::Enum(values) if values.is_empty() => true,
+            _ => limits[column].is_empty(),
+        };
+        if none && of.generated.is_none() {
+            let (place, name) = (table.place(column), &of.type_name);
+            let rules = table.checks.iter().filter(|rule| table.columns_of(rule).contains(&column));
+            let rules: Vec<&str> = rules.map(|rule| rule.rule.as_str()).collect();
+            let rules = rules.join(", ");
+            let why = format!("{place}: its conditions allow no value of the type {name}: {rules}");
+            return unsatisfiable(why.trim_end_matches(": "));
+        }
+    }
+    Ok(())
 }
 
 /// Says which links may give a row another parent, where its conditions are not met: those that no rule of uniqueness
@@ -235,15 +258,29 @@ fn links(
     let mut links = Vec::new();
     for number in order {
         let reference = &table.references[number];
-        let free = |column: &&usize| makers[**column].is_none();
-        let open: Vec<usize> = reference.columns.iter().filter(free).copied().collect();
+        let parts = reference.columns.iter().copied().enumerate();
+        // A column that refers to itself agrees with its own row, and with others only by chance.
+        let same = |(part, column): &(usize, usize)| {
+            reference.table == at && reference.targets[*part] == *column
+        };
+        let free = |of: &(usize, usize)| makers[of.1].is_none() && !same(of);
+        let open: Vec<usize> = parts.clone().filter(free).map(|(_, column)| column).collect();
         if open.is_empty() {
             continue;
         }
+        if reference.table == at && open.iter().any(|column| reference.targets.contains(column)) {
+            let place = table.places(&reference.columns);
+            let why = "refers to columns of its own, and no way is known to make these";
+            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
+        }
         let key = key_of(&[key, 1 << 32 | number as u64]);
         let mut link = link(schema, facts, (at, number), &open, key)?;
-        let parts = reference.columns.iter().copied().enumerate();
-        if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
+        if parts.clone().any(|of| same(&of)) {
+            link.deal = match open.iter().all(|&column| table.columns[column].nullable) {
+                true => Deal::Nobody,
+                false => Deal::Earlier { one: true, own: true },
+            };
+        } else if open.len() < reference.columns.len() && !matches!(link.deal, Deal::Nobody) {
             let shared = parts.clone().filter(|(_, column)| !open.contains(column));
             let shared = shared.map(|(part, column)| (column, part)).collect();
             link.deal = Deal::Matching(Matching { shared, ..Matching::default() });
@@ -389,12 +426,6 @@ fn any(
     let learned: Learned =
         facts.tables[at].columns.get(number).map(|of| of.learned.clone()).unwrap_or_default();
     let known = learned.is_known();
-    if limits.one_of.as_ref().is_some_and(Vec::is_empty)
-        || matches!(&column.kind, Type::Enum(values) if values.is_empty())
-        || matches!(limits.range, (Some(low), Some(high)) if low > high)
-    {
-        return unsatisfiable(format!("{}: its conditions allow no value", table.place(number)));
-    }
     // What a default draws of a sequence is drawn for good, also where the row is taken back.
     let draws = |text: &str| !column.counted && text.contains("nextval(");
     let has_default = column.default.as_deref().is_some_and(|text| text != "NULL" && !draws(text));

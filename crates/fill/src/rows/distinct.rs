@@ -1,10 +1,11 @@
-//! Values that no other row has: each is made of a number of its own, above all that were there before.
+//! Values that no other row has: each is made of a number of its own, one that was not there before.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::random::{Draws, Permutation, mixed};
 
+use super::limits::{filled, shaped};
 use crate::kind::Kind;
 use crate::times::{DAY, SECOND};
 use crate::value::Value;
@@ -21,6 +22,8 @@ pub struct Distinct {
     pub order: Option<Permutation>,
     /// What is made of a number.
     pub form: Form,
+    /// Rows that have the same value: 1, unless other columns tell these apart.
+    pub each: u64,
 }
 
 /// Numbers that count up, one for each row.
@@ -39,10 +42,10 @@ pub struct Counts {
 pub enum Form {
     /// The number; of a counter that leaves some out, so far from one to the next.
     Int { step: i128 },
-    /// The number with so many digits behind its point, all 0.
-    Decimal(u32),
-    /// The number.
-    Float,
+    /// So many times the number is the value without its point, of so many digits behind it.
+    Decimal { scale: u32, times: i128 },
+    /// The number divided by this.
+    Float(f64),
     /// A day.
     Date,
     /// Seconds since 1970.
@@ -53,6 +56,8 @@ pub enum Form {
     Digits,
     /// A text that ends in it.
     Text(TextForm),
+    /// A pattern of LIKE without `%`, whose `_` are the number's digits.
+    Pattern(String),
     /// Hexadecimal digits.
     Hex(usize),
     /// A UUID.
@@ -63,7 +68,7 @@ pub enum Form {
     Inet,
     /// A unique local address of version 6 (RFC 4193).
     Inet6,
-    /// One of these.
+    /// One of these; behind the last one NULL.
     OneOf(Vec<Value>),
 }
 
@@ -80,11 +85,14 @@ pub struct TextForm {
     pub capital: bool,
     /// Small letters only.
     pub small: bool,
+    /// Of this pattern, for which there is room besides `most`.
+    pub like: Option<String>,
 }
 
 impl Distinct {
     /// The value of a row; `key` seeds what is decoration.
     pub fn value(&self, row: u64, key: u64, words: &Words) -> Value {
+        let row = row / self.each;
         let Some(place) = row.checked_sub(self.wanted.len() as u64) else {
             return self.wanted[row as usize].clone();
         };
@@ -92,15 +100,25 @@ impl Distinct {
         let number = self.start + i128::from(place);
         match &self.form {
             Form::Int { step } => Value::Int(self.start + i128::from(place) * step),
-            Form::Decimal(scale) => {
-                Value::Decimal { units: number * 10_i128.pow(*scale), scale: *scale }
+            Form::Decimal { scale, times } => {
+                Value::Decimal { units: number * times, scale: *scale }
             }
-            Form::Float => Value::Float(number as f64),
+            Form::Float(parts) => Value::Float(number as f64 / parts),
             Form::Date => Value::Date(number as i64),
             Form::Seconds => Value::Moment((number as i64).saturating_mul(SECOND)),
             Form::Time => Value::Time((number as i64).rem_euclid(DAY)),
             Form::Digits => Value::Text(number.to_string()),
-            Form::Text(form) => Value::Text(form.text(number, key, words)),
+            Form::Text(form) => {
+                let text = form.text(number, key, words);
+                let mut draws = Draws::of(mixed(key));
+                Value::Text(shaped(text, form.like.as_deref(), None, &mut draws))
+            }
+            Form::Pattern(pattern) => {
+                let width = pattern.matches('_').count();
+                let digits = format!("{number:0>width$}");
+                let mut digits = digits.chars();
+                Value::Text(filled(pattern, "", || digits.next().unwrap_or('0')))
+            }
             Form::Hex(digits) => Value::Text(hex(number as u64, *digits)),
             Form::Uuid => {
                 let mut text = String::new();
@@ -121,14 +139,14 @@ impl Distinct {
                 let host = u128::from(mixed(key) >> 4);
                 Value::Text(Ipv6Addr::from_bits(network | host).to_string())
             }
-            Form::OneOf(values) => values[place as usize % values.len()].clone(),
+            Form::OneOf(values) => values.get(place as usize).cloned().unwrap_or(Value::Null),
         }
     }
 
     /// From where on its numbers count up.
     pub fn counts_from(&self) -> Option<Counts> {
         match self.form {
-            Form::Int { step } if self.order.is_none() => {
+            Form::Int { step } if self.order.is_none() && self.each == 1 => {
                 Some(Counts { row: self.wanted.len() as u64, start: self.start, step })
             }
             _ => None,

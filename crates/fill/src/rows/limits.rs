@@ -1,6 +1,8 @@
 //! What conditions and types allow of a column's values, as far as they say it of one column.
 
-use crate::check::Bound;
+use model::random::Draws;
+
+use crate::check::{Bound, like};
 use crate::learn::number_of;
 use crate::schema::{Column, Type};
 
@@ -17,6 +19,8 @@ pub struct Limits {
     pub longest: Option<usize>,
     /// Capitals, or small letters.
     pub letters: Option<Letters>,
+    /// A pattern of LIKE, without escapes.
+    pub like: Option<String>,
     /// May not be NULL.
     pub filled: bool,
 }
@@ -62,20 +66,28 @@ impl Limits {
             Type::Float => 1e-6,
             _ => 1.0,
         };
+        let whole = !matches!(kind, Type::Decimal { .. } | Type::Float);
+        // The first whole number above 0.5 is 1, as it is above 0.
+        let least = |number: f64, above: bool| match (above, whole) {
+            (true, true) => number.floor() + 1.0,
+            (true, false) => number + unit,
+            (false, _) => number,
+        };
+        let most = |number: f64, below: bool| -least(-number, below);
         match bound {
-            Bound::Min(least, above) => self.at_least(least + if *above { unit } else { 0.0 }),
-            Bound::Max(most, below) => self.at_most(most - if *below { unit } else { 0.0 }),
-            Bound::From(text) => {
-                if let Some(least) = number_of(kind, text) {
-                    self.at_least(least);
+            Bound::Min(number, above) => self.at_least(least(*number, *above)),
+            Bound::Max(number, below) => self.at_most(most(*number, *below)),
+            Bound::From(text, above) => {
+                if let Some(number) = number_of(kind, text) {
+                    self.at_least(least(number, *above));
                 }
             }
-            Bound::To(text) => {
-                if let Some(most) = number_of(kind, text) {
-                    self.at_most(most);
+            Bound::To(text, below) => {
+                if let Some(number) = number_of(kind, text) {
+                    self.at_most(most(number, *below));
                 }
             }
-            Bound::OneOf(values) => self.one_of = Some(values.clone()),
+            Bound::OneOf(values) => self.one_of = Some(self.shared(kind, values)),
             Bound::Shortest(least) => self.shortest = self.shortest.max(*least as usize),
             Bound::Longest(most) => {
                 self.longest = Some(self.longest.unwrap_or(usize::MAX).min(*most as usize));
@@ -83,6 +95,7 @@ impl Limits {
             Bound::Filled => self.filled = true,
             Bound::Small => self.letters = Some(Letters::Small),
             Bound::Capital => self.letters = Some(Letters::Capital),
+            Bound::Like(pattern) if !pattern.contains('\\') => self.like = Some(pattern.clone()),
             Bound::Before(..) | Bound::Like(_) => {}
         }
     }
@@ -95,9 +108,68 @@ impl Limits {
         self.range.1 = Some(self.range.1.map_or(most, |high| high.min(most)));
     }
 
+    /// Those of the values that an earlier condition allows too. What is written otherwise may be the same: of numbers, and
+    /// where case does not matter.
+    fn shared(&self, kind: &Type, values: &[String]) -> Vec<String> {
+        let Some(before) = &self.one_of else { return values.to_vec() };
+        let allowed = |value: &&String| {
+            let small = value.to_lowercase();
+            before.iter().any(|other| other.to_lowercase() == small)
+        };
+        let shared: Vec<String> = values.iter().filter(allowed).cloned().collect();
+        match shared.is_empty() && !matches!(kind, Type::Text { .. } | Type::Enum(_)) {
+            true => values.to_vec(),
+            false => shared,
+        }
+    }
+
+    /// Whether they contradict each other.
+    pub fn is_empty(&self) -> bool {
+        let (low, high) = self.range;
+        low.zip(high).is_some_and(|(low, high)| low > high)
+            || self.one_of.as_ref().is_some_and(Vec::is_empty)
+            || self.longest.is_some_and(|most| self.shortest > most)
+    }
+
     /// The nearest number that is allowed.
     pub fn clamp(&self, number: f64) -> f64 {
         let number = self.range.0.map_or(number, |low| number.max(low));
         self.range.1.map_or(number, |high| number.min(high))
     }
+}
+
+/// The text, if it is of the pattern, or else one that is: the text stands for the first `%`, as far as `most` characters
+/// have room for it, and digits for each `_`.
+pub fn shaped(
+    text: String,
+    pattern: Option<&str>,
+    most: Option<usize>,
+    draws: &mut Draws,
+) -> String {
+    match pattern {
+        Some(pattern) if !like(&text, pattern, true) => {
+            let room = most.unwrap_or(usize::MAX).saturating_sub(fixed(pattern));
+            let text: String = text.chars().take(room).collect();
+            filled(pattern, &text, || char::from(b'0' + draws.below(10) as u8))
+        }
+        _ => text,
+    }
+}
+
+/// A pattern with a text for its first `%`, and these characters for each `_`.
+pub fn filled(pattern: &str, text: &str, mut next: impl FnMut() -> char) -> String {
+    let (mut text, mut filled) = (Some(text), String::new());
+    for c in pattern.chars() {
+        match c {
+            '%' => filled.push_str(text.take().unwrap_or_default()),
+            '_' => filled.push(next()),
+            c => filled.push(c),
+        }
+    }
+    filled
+}
+
+/// Characters that each text of a pattern has at least.
+pub fn fixed(pattern: &str) -> usize {
+    pattern.chars().filter(|c| *c != '%').count()
 }

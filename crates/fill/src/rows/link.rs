@@ -48,7 +48,7 @@ pub enum Deal {
     Nobody,
     /// So many children for each.
     Spread(Box<Dealt>),
-    /// One child for each: first the new, then these old ones.
+    /// One child for each: first the new, then these old ones, then nobody.
     One { new: Permutation, old: Vec<u32> },
     /// Another row of the same table that comes before; whether each has one child at most, and whether none may be
     /// without a parent: then the first is its own, and where each has one child, every row.
@@ -139,7 +139,7 @@ impl Link {
                 let place = self.order.at(row);
                 let number = match place.checked_sub(self.new) {
                     None => self.old + new.at(place),
-                    Some(place) => u64::from(old[place as usize]),
+                    Some(place) => u64::from(*old.get(place as usize)?),
                 };
                 Some(Parent { number, ordinal: 0 })
             }

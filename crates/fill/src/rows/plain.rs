@@ -3,7 +3,7 @@
 
 use model::random::Draws;
 
-use super::limits::{Letters, Limits};
+use super::limits::{Letters, Limits, shaped};
 use crate::draw::key_of;
 use crate::kind::Kind;
 use crate::learn::{Form, Learned, Rest, number_of};
@@ -345,11 +345,12 @@ impl Plain {
                 text.truncate(bare.len());
             }
         }
-        match self.limits.letters {
+        let text = match self.limits.letters {
             Some(Letters::Capital) => text.to_uppercase(),
             Some(Letters::Small) => text.to_lowercase(),
             None => text,
-        }
+        };
+        shaped(text, self.limits.like.as_deref(), self.limits.longest, draws)
     }
 
     fn by_name(&self, row: u64, rows: u64, draws: &mut Draws, words: &Words) -> Value {

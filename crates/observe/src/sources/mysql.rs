@@ -238,13 +238,17 @@ impl Service for Mysql {
 /// Connects: a session that waits for nothing for long.
 pub(crate) fn open(url: &str) -> Result<Conn, String> {
     let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
+    let passed_over = address.passed_over_of_user();
     let Address::Mysql(opts) = address else { return Err("not a URL of MySQL".to_owned()) };
     let wait = Some(Duration::from_secs(5));
     let builder = OptsBuilder::from_opts(*opts);
     let builder = builder.tcp_connect_timeout(wait).read_timeout(wait).write_timeout(wait);
     // Otherwise the server says how long a row may be.
     let opts = builder.max_allowed_packet(Some(MOST_BYTES));
-    let mut connection = Conn::new(opts).map_err(|error| why(&error))?;
+    let mut connection = Conn::new(opts).map_err(|error| match passed_over {
+        Some(line) => format!("{}; {line}", why(&error)),
+        None => why(&error),
+    })?;
     connection.query_drop("SET NAMES utf8mb4").map_err(|error| why(&error))?;
     Ok(connection)
 }

@@ -205,13 +205,17 @@ pub(crate) fn open(url: &str, application: &str) -> Result<Client, String> {
 /// The same, with what may come over it.
 fn bounded(url: &str, application: &str) -> Result<(Client, Arc<Allowance>), String> {
     let address = Address::of_user(url).map_err(|wrong| wrong.to_string())?;
+    let passed_over = address.passed_over_of_user();
     let Address::Postgres(mut login) = address else {
         return Err("not a URL of PostgreSQL".to_owned());
     };
     login.config.connect_timeout(Duration::from_secs(5)).application_name(application);
     let allowance = Arc::new(Allowance::default());
     allowance.grant(MOST_BYTES);
-    let mut client = login.connect_bounded(&allowance).map_err(|error| why(&error))?;
+    let mut client = login.connect_bounded(&allowance).map_err(|error| match passed_over {
+        Some(line) => format!("{}; {line}", why(&error)),
+        None => why(&error),
+    })?;
     client.batch_execute(SETTINGS).map_err(|error| why(&error))?;
     Ok((client, allowance))
 }

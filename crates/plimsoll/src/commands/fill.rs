@@ -54,6 +54,9 @@ fn carry_out(args: &FillArgs) -> fill::Result<bool> {
     let environment =
         Environment { variable: &|name| std::env::var(name).ok(), home: home.as_deref() };
     let address = Address::parse(&args.url, environment)?;
+    if let Some(line) = address.passed_over(environment) {
+        say(args, &format!("plimsoll: {line}"));
+    }
     let mut database = fill::connect(&address)?;
     let database = &mut *database;
     let schema = database.schema()?;
