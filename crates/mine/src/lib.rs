@@ -39,7 +39,7 @@ pub use each::{Each, in_turn};
 pub use filter::Filter;
 pub use format::{Format, NAMES, Reader};
 pub use given::Given;
-pub use hit::{Bad, Hit};
+pub use hit::{Bad, Hit, Took};
 pub use outcome::{Outcome, Wanted, outcome};
 pub use sample::masked as masked_line;
 pub use scale::Scale;

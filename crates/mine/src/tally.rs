@@ -230,8 +230,9 @@ impl<'s> Tally<'s> {
         if in_peak && hit.status >= 400 {
             endpoint.failed.add(hit.status, 1);
         }
-        if let Some(took) = hit.took_ns {
-            endpoint.waiting.push(took);
+        if let Some(took) = hit.took {
+            endpoint.step_ns = endpoint.step_ns.min(took.step_ns);
+            endpoint.waiting.push(took.ns);
             if endpoint.waiting.len() >= LATENCIES {
                 endpoint.add_waiting(&self.ruler);
             }
@@ -450,6 +451,19 @@ mod tests {
     use crate::each::in_turn;
     use crate::format::Format;
     use crate::survey::Survey;
+
+    #[test]
+    fn the_step_of_times_is_that_of_the_field_also_where_all_are_zero() {
+        let line = b"203.0.113.7 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\" 0.000\n";
+        let filter = Filter::default();
+        let reader = || Format::detect(line).unwrap().reader();
+        let mut survey = Survey::new(&filter);
+        survey.read(line, 0, &mut reader());
+        let surveyed = survey.finish(3_600).unwrap();
+        let mut tally = Tally::new(&surveyed, &filter, &[], false);
+        tally.read(line, 0, &mut reader());
+        assert_eq!(tally.endpoints[0].step_ns, 1_000_000);
+    }
 
     #[test]
     fn days_are_bounded_over_all_parts_of_a_log() {

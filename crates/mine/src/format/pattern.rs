@@ -1,9 +1,10 @@
 //! Lines described by nginx's `log_format` or Apache's `LogFormat`: fields with text between them.
 
 use memchr::memchr;
+use model::units::SECOND;
 
 use crate::address::{address, forwarded};
-use crate::hit::{Bad, Hit, Slots, duration, number, status};
+use crate::hit::{Bad, Hit, Slots, Took, duration, number, status};
 use crate::time::{Memo, Stamp};
 
 /// What a field of a line is.
@@ -407,8 +408,8 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
         Field::TimeIso => slots.at = time.read(text, Stamp::iso),
         Field::TimeEpoch => slots.at = time.read(text, epoch),
         Field::Taken(unit) => {
-            slots.took_ns = duration(text, f64::from(unit));
-            if slots.took_ns.is_none() && text != b"-" {
+            slots.took = duration(text, f64::from(unit));
+            if slots.took.is_none() && text != b"-" {
                 return Err(Bad::Form);
             }
         }
@@ -418,12 +419,12 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
             if !text.contains(&b'.') {
                 return Err(Bad::Form);
             }
-            slots.took_ns = Some(duration(text, 1e9).ok_or(Bad::Form)?);
+            slots.took = Some(duration(text, 1e9).ok_or(Bad::Form)?);
         }
         Field::TakenPart => {
             // -1 where the request never got so far.
-            let part = duration(text, 1e9).unwrap_or(0);
-            slots.took_ns = Some(slots.took_ns.unwrap_or(0).saturating_add(part));
+            let part = duration(text, 1e9).unwrap_or(Took { ns: 0, step_ns: SECOND });
+            slots.took = Some(slots.took.map_or(part, |before| before.with(part)));
         }
         Field::Client | Field::Forwarded | Field::Other => {}
     }

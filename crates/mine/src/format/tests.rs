@@ -11,7 +11,7 @@ fn read(format: &Format, text: &str) -> Vec<Read> {
         if let Ok(Some(hit)) = reader.read(line.as_bytes()) {
             assert_eq!(hit.at.seconds(), 971_211_336, "{line}");
             let (method, path, query) = (words(hit.method), words(hit.path), words(hit.query));
-            hits.push((method, path, query, hit.status, hit.bytes, hit.took_ns));
+            hits.push((method, path, query, hit.status, hit.bytes, hit.took.map(|took| took.ns)));
         }
     }
     hits
