@@ -4,6 +4,7 @@
 //! literals, as nginx and Apache describe it), `columns` (W3C and CloudFront, which name their columns), `json`.
 
 mod columns;
+mod escapes;
 mod json;
 mod nginx_conf;
 mod pattern;

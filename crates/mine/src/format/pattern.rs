@@ -3,6 +3,7 @@
 use memchr::memchr;
 use model::units::SECOND;
 
+use super::escapes::percent_encode;
 use crate::address::{address, forwarded};
 use crate::hit::{Bad, Hit, Slots, Took, duration, number, status};
 use crate::time::{Memo, Stamp};
@@ -302,11 +303,13 @@ pub(super) struct Reader {
     time: Memo,
     /// Whether a line had such an address as [`Pattern::appended`] says.
     forwarded: bool,
+    /// Request, target and query of a line that has escapes in them, without those.
+    plain: [Vec<u8>; 3],
 }
 
 impl Reader {
     pub(super) fn new(pattern: Pattern) -> Self {
-        Self { pattern, time: Memo::default(), forwarded: false }
+        Self { pattern, time: Memo::default(), forwarded: false, plain: Default::default() }
     }
 
     /// Whether a line so far had an address behind its last field.
@@ -314,7 +317,19 @@ impl Reader {
         self.forwarded
     }
 
-    pub(super) fn read<'a>(&mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
+    pub(super) fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
+        let mut slots = self.slots(line)?;
+        let fields = [&mut slots.request, &mut slots.uri, &mut slots.query];
+        for (field, plain) in fields.into_iter().zip(&mut self.plain) {
+            if memchr(b'\\', field).is_some() {
+                percent_encode(field, plain);
+                *field = plain.as_slice();
+            }
+        }
+        slots.hit()
+    }
+
+    fn slots<'a>(&mut self, line: &'a [u8]) -> Result<Slots<'a>, Bad> {
         let mut rest = line.strip_prefix(self.pattern.lead.as_slice()).ok_or(Bad::Form)?;
         let mut slots = Slots::default();
         for piece in &self.pattern.pieces {
@@ -339,7 +354,7 @@ impl Reader {
             slots.forwarded = forwarded(&inner[..end]);
             self.forwarded |= !slots.forwarded.is_empty();
         }
-        slots.hit()
+        Ok(slots)
     }
 }
 

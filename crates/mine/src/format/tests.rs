@@ -99,6 +99,23 @@ fn what_is_no_request_is_bad_and_nothing_panics() {
 }
 
 #[test]
+fn bytes_that_servers_escape_are_those_of_the_request() {
+    let (path, query) = ("/caf%C3%A9/7", "q=%22a%5C");
+    for (request, path, query) in [
+        // nginx, Apache, and nginx with `escape=json`.
+        (r"GET /caf\xC3\xA9/7?q=\x22a\x5C HTTP/1.1", path, query),
+        (r#"GET /caf\xc3\xa9/7?q=\"a\\ HTTP/1.1"#, path, query),
+        (r#"GET /a?q=\"\\\u001f HTTP/1.1"#, "/a", "q=%22%5C%1F"),
+        // Escapes of no server.
+        (r"GET /a\z\x4+\u0 HTTP/1.1", r"/a\z\x4+\u0", ""),
+    ] {
+        let line = COMBINED.replace("GET /a/b?c=d HTTP/1.0", request);
+        let found = read(&Format::named("combined").unwrap(), &line);
+        assert_eq!((found[0].1.as_str(), found[0].2.as_str()), (path, query), "{request}");
+    }
+}
+
+#[test]
 fn a_format_is_found_behind_lines_that_are_none_of_it() {
     let handshake = COMBINED.replace("GET /a/b?c=d HTTP/1.0", "\\x16\\x03\\x01");
     for (junk, count) in [(handshake.as_str(), 1_000), ("Starting the server ...", 400)] {
