@@ -83,6 +83,18 @@ fn a_log_becomes_a_workload_that_plan_accepts() {
     assert!(plan.stdout.contains("GET /users/{id}?token"), "{plan:#?}");
 }
 
+/// Pools of an earlier log would lie among those of the new one.
+#[test]
+fn a_folder_that_holds_a_mined_workload_is_refused() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    folder.plimsoll("mine access.log --out mined").ok();
+    let first = files_of(&folder, "mined");
+    let again = folder.plimsoll("mine access.log --out mined --sessions");
+    again.refuses(2, "mined holds a mined workload already: name another folder");
+    assert_eq!(files_of(&folder, "mined"), first);
+}
+
 #[test]
 fn a_target_is_understood_as_run_understands_a_url() {
     let folder = Folder::new();
