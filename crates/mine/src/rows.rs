@@ -41,9 +41,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Counts a value; `often` says that its request is a frequent one.
-    pub(crate) fn add(&mut self, value: &[u8], often: bool) {
-        self.add_hashed(hash(value), often, || value.into());
+    /// Counts a value; `often` says that its request is a frequent one. What comes back is its hash.
+    pub(crate) fn add(&mut self, value: &[u8], often: bool) -> u64 {
+        let key = hash(value);
+        self.add_hashed(key, often, || value.into());
+        key
     }
 
     /// Counts a value of which the hash is known.
@@ -216,7 +218,9 @@ mod tests {
     fn few_values_are_counted_exactly() {
         let mut rows = Rows::default();
         let values = skewed(500);
-        values.iter().for_each(|value| rows.add(value.as_bytes(), false));
+        for value in &values {
+            rows.add(value.as_bytes(), false);
+        }
         let weighted = rows.weighted(1_000);
         assert!(rows.is_exact());
         assert_eq!(weighted.len(), 500);

@@ -173,8 +173,8 @@ impl<'s> Tally<'s> {
             self.others.1 += u64::from(in_peak);
             return;
         };
-        self.visits.add(user, hit.at.ns, order, at as u32);
-        self.count_endpoint(at, hit, &values, (in_peak, often));
+        let row = self.count_endpoint(at, hit, &values, (in_peak, often));
+        self.visits.add(user, hit.at.ns, order, at as u32, row);
         self.values = emptied(values);
     }
 
@@ -214,14 +214,15 @@ impl<'s> Tally<'s> {
         Some(self.endpoints.len() - 1)
     }
 
-    /// Counts a request of an endpoint; it may be in the peak, and be one that comes again and again.
+    /// Counts a request of an endpoint; it may be in the peak, and be one that comes again and again. What comes back is the
+    /// hash of its values, 0 where it has none.
     fn count_endpoint(
         &mut self,
         at: usize,
         hit: &Hit,
         values: &[&[u8]],
         (in_peak, often): (bool, bool),
-    ) {
+    ) -> u64 {
         let endpoint = &mut self.endpoints[at];
         endpoint.count += 1;
         endpoint.peak += u64::from(in_peak);
@@ -245,7 +246,7 @@ impl<'s> Tally<'s> {
         variant.count += 1;
         variant.peak += u64::from(in_peak);
         if (values.is_empty() && pairs.is_empty()) || variant.names.len() != pairs.len() {
-            return;
+            return 0;
         }
         self.row.clear();
         for (value, secret) in values.iter().zip(&endpoint.secrets) {
@@ -256,7 +257,7 @@ impl<'s> Tally<'s> {
             self.row.extend_from_slice(if *secret { SECRET } else { value });
             self.row.push(SEPARATOR);
         }
-        variant.rows.add(&self.row, often);
+        variant.rows.add(&self.row, often)
     }
 
     /// Thins the largest tables of values out where all are too large together.
