@@ -96,6 +96,9 @@ const ADDRESS_BEHIND_AGENT: &str = "an address stands behind the agent, as nginx
 /// Lines that are looked at to find the format.
 const LOOKED_AT: usize = 300;
 
+/// Of so many lines that another format reads, one that comes before it may miss one.
+const ALMOST_ALL: usize = 100;
+
 /// The least share of lines that a format must read.
 const LEAST_READ: f64 = 0.5;
 
@@ -257,7 +260,7 @@ impl Format {
         Ok(best)
     }
 
-    /// That of the candidates which reads the most of the first lines; the first of equal ones.
+    /// That of the candidates which reads the most of the first lines; the first of those that read almost the same.
     ///
     /// # Errors
     /// What the log begins with, in words, when none reads at least half of its first lines.
@@ -278,7 +281,8 @@ impl Format {
             let mut best: Option<(usize, usize, &Self)> = None;
             for format in candidates {
                 let (read, of) = format.trial(start, lines);
-                if read > best.map_or(0, |(most, ..)| most) {
+                // A richer format comes first: a few agents with quotes in them are no reason to take lines without agents.
+                if best.is_none_or(|(most, ..)| read > most + most / ALMOST_ALL) && read > 0 {
                     best = Some((read, of, format));
                 }
             }

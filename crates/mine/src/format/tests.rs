@@ -128,6 +128,15 @@ fn a_format_is_found_behind_lines_that_are_none_of_it() {
 }
 
 #[test]
+fn a_few_agents_with_quotes_leave_the_agents_of_all_others() {
+    let bare = COMBINED.replace('\\', "");
+    for (odd, name) in [(1, "combined"), (30, "common")] {
+        let text = format!("{bare}\n").repeat(odd) + &format!("{COMBINED}\n").repeat(300 - odd);
+        assert_eq!(Format::detect(text.as_bytes()).unwrap().name(), name, "{odd}");
+    }
+}
+
+#[test]
 fn whole_numbers_behind_the_agent_are_no_seconds() {
     for (more, note) in [("120345", true), ("512 2600", true), ("", false), ("-", false)] {
         let line = format!("{COMBINED} {more}");
