@@ -114,7 +114,7 @@ impl Log {
     pub fn find_format(&mut self, of: &[Format]) -> Result<(), String> {
         self.look_at_packing().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
-        let start = beginning(text).map_err(|error| error.to_string())?;
+        let start = beginning(text).map_err(|error| self.unread(&error))?;
         let lines = start.split_inclusive(|byte| *byte == b'\n');
         let is_blank = |line: &[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
         if lines.clone().all(is_blank) {
@@ -175,6 +175,17 @@ impl Log {
             _ => Packing::None,
         };
         Ok(())
+    }
+
+    /// Why it cannot be read, and what to do where a part of it can.
+    fn unread(&self, error: &io::Error) -> String {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        match (self.packing, error.kind()) {
+            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => format!(
+                "{error}: it is damaged, or not all of it is there; for what is whole, zcat FILE | plimsoll mine -"
+            ),
+            _ => error.to_string(),
+        }
     }
 
     /// What it is called.
@@ -312,7 +323,7 @@ impl<'a> Blocks<'a> {
                     Ok(Ok(block)) => return locked(&self.wrong).is_none().then_some(block),
                     Ok(Err(unused)) => memory = unused,
                     Err(error) => {
-                        let words = format!("{}: {error}", log.name());
+                        let words = format!("{}: {}", log.name(), log.unread(&error));
                         locked(&self.wrong).get_or_insert(words);
                         return None;
                     }
