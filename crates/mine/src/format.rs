@@ -15,7 +15,7 @@ use pattern::Pattern;
 
 use crate::hit::{Bad, Hit};
 use crate::sample::masked;
-use crate::{LONGEST_LINE, lines};
+use crate::{BYTE_ORDER_MARK, LONGEST_LINE, lines};
 
 /// How the lines of a log are read.
 #[derive(Debug, Clone)]
@@ -350,6 +350,7 @@ impl Reader {
     /// Why the line is no request.
     pub fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Option<Hit<'a>>, Bad> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         match &mut self.kind {
             _ if line.trim_ascii().is_empty() => Ok(None),
             ReaderKind::Pattern(reader) => reader.read(line).map(Some),

@@ -48,5 +48,8 @@ pub use tally::Tally;
 pub use template::{Piece, Template, Templates};
 pub use time::Stamp;
 
+/// What some programs begin a text in UTF-8 with.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Bytes of a line that is read at most: 64 KiB. Servers refuse requests whose line alone is that long.
 pub const LONGEST_LINE: usize = 64 << 10;

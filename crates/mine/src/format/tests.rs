@@ -201,6 +201,21 @@ fn users_of_json_are_told_apart_by_what_stays_the_same() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let w3c = "#Fields: c-ip date time cs-method cs-uri-stem sc-status\n127.0.0.1 2000-10-10 20:55:36 GET /a 200";
+    for (name, text) in [("combined", COMBINED), ("w3c", w3c)] {
+        let mut reader = Format::named(name).unwrap().reader();
+        let mut clients = Vec::new();
+        for line in format!("\u{feff}{text}").lines() {
+            if let Some(hit) = reader.read(line.as_bytes()).unwrap() {
+                clients.push(hit.client.to_vec());
+            }
+        }
+        assert_eq!(clients, [b"127.0.0.1"], "{name}");
+    }
+}
+
+#[test]
 fn another_field_may_tell_users_apart() {
     let time = "[10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200";
     let nginx = "$remote_addr $remote_user [$time_local] \"$request\" $status \"$cookie_sid\"";

@@ -115,6 +115,7 @@ impl Log {
         self.look_at_packing().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
         let start = beginning(text).map_err(|error| self.unread(&error))?;
+        let start = start.strip_prefix(mine::BYTE_ORDER_MARK).unwrap_or(start.as_slice());
         let lines = start.split_inclusive(|byte| *byte == b'\n');
         let is_blank = |line: &[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
         if lines.clone().all(is_blank) {
@@ -125,11 +126,11 @@ impl Log {
         start[..start.len().min(ALIKE)].hash(&mut hasher);
         self.start = Some(hasher.finish());
         let format = match of {
-            [] => Format::detect(&start)?,
+            [] => Format::detect(start)?,
             [format] => format.clone(),
-            several => Format::best(several, &start)?,
+            several => Format::best(several, start)?,
         };
-        self.note = format.note(&start);
+        self.note = format.note(start);
         self.format = Some(format);
         Ok(())
     }
