@@ -152,20 +152,21 @@ impl Log {
 
     /// Sees how it is compressed, and says how to read it where that is in a way that is not known here.
     fn look_at_packing(&mut self) -> io::Result<()> {
-        const ARCHIVES: [(&[u8], &str, &str); 3] = [
+        const OTHERS: [(&[u8], &str, &str); 4] = [
             (b"PK\x03\x04", "a zip archive", "unzip -p"),
             (b"BZh", "compressed by bzip2", "bzip2 -dc"),
             (b"\xfd7zXZ\0", "compressed by xz", "xz -dc"),
+            (b"\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"),
         ];
         let mut magic = [0; 6];
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let length = read_full(&mut file, &mut magic)?;
         let magic = &magic[..length];
-        for (start, what, command) in ARCHIVES {
+        for (start, what, command) in OTHERS {
             if magic.starts_with(start) {
                 return Err(io::Error::other(format!(
-                    "is {what}, which is not read (.gz and .zst are): \
+                    "is {what}, which is not read (plain, .gz and .zst are): \
                      {command} FILE | plimsoll mine -"
                 )));
             }
