@@ -5,7 +5,8 @@
 /// 13 digits are none: none is valid any more, and numbers of goods (EAN-13) look the same.
 pub fn is_card_number(value: &str) -> bool {
     const LONGEST_WRITTEN: usize = 23;
-    if !(14..=LONGEST_WRITTEN).contains(&value.len()) || !value.starts_with(|c: char| c.is_ascii_digit()) {
+    let begins = value.starts_with(|c: char| c.is_ascii_digit());
+    if !begins || !(14..=LONGEST_WRITTEN).contains(&value.len()) {
         return false;
     }
     let is_sign = |byte: &u8| matches!(byte, b' ' | b'-');
@@ -17,19 +18,15 @@ pub fn is_card_number(value: &str) -> bool {
 fn is_issued(digits: &[u8]) -> bool {
     let Some(first) = digits.get(..4) else { return false };
     let first = first.iter().fold(0_u32, |n, digit| n * 10 + u32::from(digit - b'0'));
-    match (digits.len(), first) {
-        // Diners Club.
-        (14, 3000..=3059 | 3095 | 3600..=3699 | 3800..=3999) => true,
-        // American Express.
-        (15, 3400..=3499 | 3700..=3799) => true,
-        // Mastercard.
-        (16, 2221..=2720 | 5100..=5599) => true,
-        // Visa.
-        (16 | 19, 4000..=4999) => true,
-        // JCB, Discover, UnionPay.
-        (16..=19, 3528..=3589 | 6011 | 6200..=6299 | 6440..=6599) => true,
-        _ => false,
-    }
+    // Diners Club; American Express; Mastercard; Visa; JCB, Discover and UnionPay.
+    matches!(
+        (digits.len(), first),
+        (14, 3000..=3059 | 3095 | 3600..=3699 | 3800..=3999)
+            | (15, 3400..=3499 | 3700..=3799)
+            | (16, 2221..=2720 | 5100..=5599)
+            | (16 | 19, 4000..=4999)
+            | (16..=19, 3528..=3589 | 6011 | 6200..=6299 | 6440..=6599)
+    )
 }
 
 /// Whether the last digit checks the others, by Luhn's formula (ISO/IEC 7812-1, annex B).
