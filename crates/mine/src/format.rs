@@ -4,6 +4,7 @@
 //! literals, as nginx and Apache describe it), `columns` (W3C and CloudFront, which name their columns), `json`.
 
 mod columns;
+mod escapes;
 mod json;
 mod nginx_conf;
 mod pattern;
@@ -14,7 +15,7 @@ use pattern::Pattern;
 
 use crate::hit::{Bad, Hit};
 use crate::sample::masked;
-use crate::{LONGEST_LINE, lines};
+use crate::{BYTE_ORDER_MARK, LONGEST_LINE, lines};
 
 /// How the lines of a log are read.
 #[derive(Debug, Clone)]
@@ -94,6 +95,9 @@ const ADDRESS_BEHIND_AGENT: &str = "an address stands behind the agent, as nginx
 
 /// Lines that are looked at to find the format.
 const LOOKED_AT: usize = 300;
+
+/// Of so many lines that another format reads, one that comes before it may miss one.
+const ALMOST_ALL: usize = 100;
 
 /// The least share of lines that a format must read.
 const LEAST_READ: f64 = 0.5;
@@ -256,7 +260,7 @@ impl Format {
         Ok(best)
     }
 
-    /// That of the candidates which reads the most of the first lines; the first of equal ones.
+    /// That of the candidates which reads the most of the first lines; the first of those that read almost the same.
     ///
     /// # Errors
     /// What the log begins with, in words, when none reads at least half of its first lines.
@@ -277,7 +281,8 @@ impl Format {
             let mut best: Option<(usize, usize, &Self)> = None;
             for format in candidates {
                 let (read, of) = format.trial(start, lines);
-                if read > best.map_or(0, |(most, ..)| most) {
+                // A richer format comes first: a few agents with quotes in them are no reason to take lines without agents.
+                if best.is_none_or(|(most, ..)| read > most + most / ALMOST_ALL) && read > 0 {
                     best = Some((read, of, format));
                 }
             }
@@ -345,6 +350,7 @@ impl Reader {
     /// Why the line is no request.
     pub fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Option<Hit<'a>>, Bad> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
         match &mut self.kind {
             _ if line.trim_ascii().is_empty() => Ok(None),
             ReaderKind::Pattern(reader) => reader.read(line).map(Some),

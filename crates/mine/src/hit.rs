@@ -1,5 +1,7 @@
 //! One request as a log tells it.
 
+use model::units::SECOND;
+
 use crate::address;
 use crate::time::Stamp;
 
@@ -26,8 +28,37 @@ pub struct Hit<'a> {
     pub status: u16,
     /// Bytes of the response.
     pub bytes: u64,
-    /// How long the server took, in nanoseconds.
-    pub took_ns: Option<u64>,
+    /// How long the server took.
+    pub took: Option<Took>,
+}
+
+/// How long a server took, as a log writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Took {
+    /// The time, in nanoseconds.
+    pub ns: u64,
+    /// What the last digit of the field counts, in nanoseconds: a second at most.
+    pub step_ns: u64,
+}
+
+impl Took {
+    /// A time of which the field does not tell the step: the largest of a second, a thousandth of it and so on that it
+    /// is a multiple of, and at most `most_ns`.
+    pub(crate) fn guessed(ns: u64, most_ns: u64) -> Self {
+        let mut step_ns = most_ns.clamp(1, SECOND);
+        while !ns.is_multiple_of(step_ns) {
+            step_ns = (step_ns / 1_000).max(1);
+        }
+        Self { ns, step_ns }
+    }
+
+    /// Both times together.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self {
+            ns: self.ns.saturating_add(other.ns),
+            step_ns: self.step_ns.min(other.step_ns),
+        }
+    }
 }
 
 /// Why a line is no request.
@@ -85,7 +116,7 @@ pub(crate) struct Slots<'a> {
     pub(crate) query: &'a [u8],
     pub(crate) status: Option<u16>,
     pub(crate) bytes: u64,
-    pub(crate) took_ns: Option<u64>,
+    pub(crate) took: Option<Took>,
 }
 
 impl<'a> Slots<'a> {
@@ -112,7 +143,7 @@ impl<'a> Slots<'a> {
             query: known(query.strip_prefix(b"?").unwrap_or(query)),
             status,
             bytes: self.bytes,
-            took_ns: self.took_ns,
+            took: self.took,
         })
     }
 }
@@ -183,11 +214,17 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
     Some(text.iter().fold(0, digit))
 }
 
-/// A decimal number of units of `unit_ns`, as nanoseconds; of several separated by commas or colons, the last.
-pub(crate) fn duration(text: &[u8], unit_ns: f64) -> Option<u64> {
+/// A decimal number of units of `unit_ns`; of several separated by commas or colons, the last.
+pub(crate) fn duration(text: &[u8], unit_ns: f64) -> Option<Took> {
     let last = text.rsplit(|byte| matches!(byte, b',' | b':')).next()?.trim_ascii();
     let number: f64 = str::from_utf8(last).ok()?.parse().ok()?;
-    (number.is_finite() && number >= 0.0).then(|| (number * unit_ns).round() as u64)
+    if !number.is_finite() || number < 0.0 {
+        return None;
+    }
+    let decimals = memchr::memchr(b'.', last).map_or(0, |at| last.len() - at - 1);
+    let step_ns = unit_ns / 10_f64.powi(decimals.min(9) as i32);
+    let step_ns = (step_ns.round() as u64).clamp(1, SECOND);
+    Some(Took { ns: (number * unit_ns).round() as u64, step_ns })
 }
 
 #[cfg(test)]
@@ -219,8 +256,18 @@ mod tests {
 
     #[test]
     fn times_taken_are_read_in_their_unit() {
-        assert_eq!(duration(b"0.012", 1e9), Some(12_000_000));
-        assert_eq!(duration(b"0.5, 0.25", 1e9), Some(250_000_000));
+        for (text, unit_ns, ns, step_ns) in [
+            ("0.012", 1e9, 12_000_000, 1_000_000),
+            ("0.000", 1e9, 0, 1_000_000),
+            ("2.000", 1e9, 2_000_000_000, 1_000_000),
+            ("0.5, 0.250", 1e9, 250_000_000, 1_000_000),
+            ("0", 1e9, 0, 1_000_000_000),
+            ("3000", 1e3, 3_000_000, 1_000),
+            ("0.0000000001", 1e9, 0, 1),
+        ] {
+            let took = duration(text.as_bytes(), unit_ns);
+            assert_eq!(took, Some(Took { ns, step_ns }), "{text}");
+        }
         assert_eq!(duration(b"-", 1e9), None);
         assert_eq!(duration(b"-1", 1e9), None);
     }

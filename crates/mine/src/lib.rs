@@ -39,7 +39,7 @@ pub use each::{Each, in_turn};
 pub use filter::Filter;
 pub use format::{Format, NAMES, Reader};
 pub use given::Given;
-pub use hit::{Bad, Hit};
+pub use hit::{Bad, Hit, Took};
 pub use outcome::{Outcome, Wanted, outcome};
 pub use sample::masked as masked_line;
 pub use scale::Scale;
@@ -47,6 +47,9 @@ pub use survey::{Survey, Surveyed};
 pub use tally::Tally;
 pub use template::{Piece, Template, Templates};
 pub use time::Stamp;
+
+/// What some programs begin a text in UTF-8 with.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Bytes of a line that is read at most: 64 KiB. Servers refuse requests whose line alone is that long.
 pub const LONGEST_LINE: usize = 64 << 10;

@@ -6,7 +6,7 @@ mod load;
 mod prepared;
 mod ways;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use model::Workload;
 use model::mined::Mined;
@@ -22,6 +22,7 @@ use crate::tally::{Endpoint, Tally, Variant};
 use crate::template::{Piece, Template, printable};
 use load::today;
 use prepared::Prepared;
+use ways::Turns;
 
 /// What is wanted of a log.
 #[derive(Debug, Clone, Default)]
@@ -112,6 +113,7 @@ pub fn outcome(
         pool_names: HashSet::new(),
         made: Outcome::default(),
         ways_in: BTreeMap::new(),
+        other_values: sessions.with_other_values(),
         refused: Vec::new(),
         cut: Vec::new(),
     };
@@ -152,7 +154,9 @@ struct Making<'a> {
     pool_names: HashSet<String>,
     made: Outcome,
     /// The commonest request of each endpoint, for ways through the site, by its number in the tally.
-    ways_in: BTreeMap<u32, Step>,
+    ways_in: BTreeMap<u32, Turns>,
+    /// The numbers of endpoints that sessions ask for with other values each time.
+    other_values: BTreeSet<u32>,
     /// Endpoints most of whose requests are refused in the log.
     refused: Vec<String>,
     /// Pools that have not all values of the log, each with how many it has.
@@ -325,7 +329,11 @@ impl Making<'_> {
             made.name = Some(name.clone());
             made.success.clone_from(&success);
             if first.is_none() {
-                self.ways_in.insert(at as u32, made.clone());
+                let request = |making: &mut Self, pool: &str| {
+                    making.request(method, template, table, Some(pool))
+                };
+                let turns = self.turns(at, &made, pool.as_deref(), request);
+                self.ways_in.insert(at as u32, turns);
                 first = Some(name);
             }
             if !self.wanted.sessions {

@@ -75,7 +75,7 @@ impl Table {
         let kept = |name: &str| keep_secrets.iter().any(|kept| kept == name);
         let mut table = Self::default();
         let mut decoded: Vec<(Vec<String>, f64)> = Vec::new();
-        for (weight, row) in from.weighted(MOST_ROWS) {
+        for (weight, row) in from.sampled(MOST_ROWS) {
             let cells: Vec<&[u8]> = row.split(|byte| *byte == SEPARATOR).collect();
             let in_path = template.parameters.len();
             let texts: Option<Vec<String>> = cells[..cells.len() - 1]

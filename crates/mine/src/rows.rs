@@ -4,7 +4,8 @@
 //! its exact count: a sample of the distinct values), and beside them, with exact counts too, those of requests that
 //! the first reading found to be frequent. What is kept depends on what came, and not on its order.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 
@@ -40,9 +41,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Counts a value; `often` says that its request is a frequent one.
-    pub(crate) fn add(&mut self, value: &[u8], often: bool) {
-        self.add_hashed(hash(value), often, || value.into());
+    /// Counts a value; `often` says that its request is a frequent one. What comes back is its hash.
+    pub(crate) fn add(&mut self, value: &[u8], often: bool) -> u64 {
+        let key = hash(value);
+        self.add_hashed(key, often, || value.into());
+        key
     }
 
     /// Counts a value of which the hash is known.
@@ -137,22 +140,37 @@ impl Rows {
         self.level == 0
     }
 
-    /// Values with weights that add up to about the total, the heaviest first, at most `most` of them.
+    /// The heaviest values, at most `most` of them, the heaviest first.
     pub(crate) fn weighted(&self, most: usize) -> Vec<(f64, &[u8])> {
-        let counted = |row: &'_ Counted| row.times as f64;
-        let mut rows: Vec<(f64, &[u8])> = Vec::new();
-        rows.extend(self.frequent.values().map(|row| (counted(row), row.value.as_ref())));
-        let frequent: u64 = self.frequent.values().map(|row| row.times).sum();
-        let rest = self.rows.iter().filter(|(hash, _)| !self.frequent.contains_key(hash));
-        let rest: Vec<&Counted> = rest.map(|(_, row)| row).collect();
-        let sampled: u64 = rest.iter().map(|row| row.times).sum();
-        let scale = match self.is_exact() {
-            true => 1.0,
-            false => self.total.saturating_sub(frequent) as f64 / (sampled as f64).max(1.0),
-        };
-        rows.extend(rest.iter().map(|row| (counted(row) * scale, row.value.as_ref())));
-        rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+        let mut rows = self.sampled(usize::MAX);
         rows.truncate(most);
+        rows
+    }
+
+    /// Values with weights that add up to the total, the heaviest first, at most `most` of them: frequent ones with their
+    /// counts, and a sample of the others that stands for all of these. To leave out the lightest instead would give
+    /// their requests to the heavy ones.
+    pub(crate) fn sampled(&self, most: usize) -> Vec<(f64, &[u8])> {
+        let mut frequent: Vec<(&u64, &Counted)> = self.frequent.iter().collect();
+        if frequent.len() > most / 2 {
+            frequent.sort_by_cached_key(|(_, row)| (Reverse(row.times), row.value.clone()));
+            frequent.truncate(most / 2);
+        }
+        let kept: HashSet<u64, FixedState> = frequent.iter().map(|(hash, _)| **hash).collect();
+        let mut rest: Vec<(&u64, &Counted)> =
+            self.rows.iter().filter(|(hash, _)| !kept.contains(*hash)).collect();
+        let mut level = self.level;
+        while rest.len() > most - frequent.len() {
+            level += 1;
+            rest.retain(|(hash, _)| hash.leading_zeros() >= level);
+        }
+        let times = |rows: &[(&u64, &Counted)]| rows.iter().map(|(_, row)| row.times).sum::<u64>();
+        let of_rest = self.total.saturating_sub(times(&frequent));
+        let scale = of_rest as f64 / (times(&rest) as f64).max(1.0);
+        let mut rows: Vec<(f64, &[u8])> = Vec::with_capacity(frequent.len() + rest.len());
+        rows.extend(frequent.iter().map(|(_, row)| (row.times as f64, row.value.as_ref())));
+        rows.extend(rest.iter().map(|(_, row)| (row.times as f64 * scale, row.value.as_ref())));
+        rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         rows
     }
 }
@@ -200,12 +218,38 @@ mod tests {
     fn few_values_are_counted_exactly() {
         let mut rows = Rows::default();
         let values = skewed(500);
-        values.iter().for_each(|value| rows.add(value.as_bytes(), false));
+        for value in &values {
+            rows.add(value.as_bytes(), false);
+        }
         let weighted = rows.weighted(1_000);
         assert!(rows.is_exact());
         assert_eq!(weighted.len(), 500);
         assert_eq!(weighted[0], (1_000.0, b"v0".as_slice()));
         assert_eq!(weighted.iter().map(|row| row.0).sum::<f64>(), values.len() as f64);
+    }
+
+    #[test]
+    fn values_that_are_too_many_for_a_pool_keep_the_shares_of_heavy_and_rare_ones() {
+        const MOST_ROWS: usize = 4_000;
+        let values = skewed(60_000);
+        let number = |value: &[u8]| -> u32 { str::from_utf8(&value[1..]).unwrap().parse().unwrap() };
+        for frequent in [1_000, 10_000] {
+            let mut rows = Rows::default();
+            for value in &values {
+                rows.add(value.as_bytes(), number(value.as_bytes()) < frequent);
+            }
+            let sampled = rows.sampled(MOST_ROWS);
+            assert!(sampled.len() <= MOST_ROWS);
+            let off = |found: f64, wanted: f64| (found - wanted).abs() / wanted;
+            let total: f64 = sampled.iter().map(|row| row.0).sum();
+            assert!(off(total, values.len() as f64) < 1e-9, "{total}");
+            let rare = |value: &[u8]| number(value) >= 20_000;
+            let wanted = values.iter().filter(|value| rare(value.as_bytes())).count() as f64;
+            let found: f64 =
+                sampled.iter().filter(|row| rare(row.1)).map(|row| row.0).sum();
+            assert!(off(found, wanted) < 0.15, "{frequent}: {found} for {wanted}");
+            assert_eq!(sampled[0], (120_000.0, b"v0".as_slice()));
+        }
     }
 
     #[test]

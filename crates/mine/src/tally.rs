@@ -173,8 +173,8 @@ impl<'s> Tally<'s> {
             self.others.1 += u64::from(in_peak);
             return;
         };
-        self.visits.add(user, hit.at.ns, order, at as u32);
-        self.count_endpoint(at, hit, &values, (in_peak, often));
+        let row = self.count_endpoint(at, hit, &values, (in_peak, often));
+        self.visits.add(user, hit.at.ns, order, at as u32, row);
         self.values = emptied(values);
     }
 
@@ -214,14 +214,15 @@ impl<'s> Tally<'s> {
         Some(self.endpoints.len() - 1)
     }
 
-    /// Counts a request of an endpoint; it may be in the peak, and be one that comes again and again.
+    /// Counts a request of an endpoint; it may be in the peak, and be one that comes again and again. What comes back is the
+    /// hash of its values, 0 where it has none.
     fn count_endpoint(
         &mut self,
         at: usize,
         hit: &Hit,
         values: &[&[u8]],
         (in_peak, often): (bool, bool),
-    ) {
+    ) -> u64 {
         let endpoint = &mut self.endpoints[at];
         endpoint.count += 1;
         endpoint.peak += u64::from(in_peak);
@@ -230,8 +231,9 @@ impl<'s> Tally<'s> {
         if in_peak && hit.status >= 400 {
             endpoint.failed.add(hit.status, 1);
         }
-        if let Some(took) = hit.took_ns {
-            endpoint.waiting.push(took);
+        if let Some(took) = hit.took {
+            endpoint.step_ns = endpoint.step_ns.min(took.step_ns);
+            endpoint.waiting.push(took.ns);
             if endpoint.waiting.len() >= LATENCIES {
                 endpoint.add_waiting(&self.ruler);
             }
@@ -244,7 +246,7 @@ impl<'s> Tally<'s> {
         variant.count += 1;
         variant.peak += u64::from(in_peak);
         if (values.is_empty() && pairs.is_empty()) || variant.names.len() != pairs.len() {
-            return;
+            return 0;
         }
         self.row.clear();
         for (value, secret) in values.iter().zip(&endpoint.secrets) {
@@ -255,7 +257,7 @@ impl<'s> Tally<'s> {
             self.row.extend_from_slice(if *secret { SECRET } else { value });
             self.row.push(SEPARATOR);
         }
-        variant.rows.add(&self.row, often);
+        variant.rows.add(&self.row, often)
     }
 
     /// Thins the largest tables of values out where all are too large together.
@@ -450,6 +452,19 @@ mod tests {
     use crate::each::in_turn;
     use crate::format::Format;
     use crate::survey::Survey;
+
+    #[test]
+    fn the_step_of_times_is_that_of_the_field_also_where_all_are_zero() {
+        let line = b"203.0.113.7 - - [10/Oct/2025:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 5 \"-\" \"x\" 0.000\n";
+        let filter = Filter::default();
+        let reader = || Format::detect(line).unwrap().reader();
+        let mut survey = Survey::new(&filter);
+        survey.read(line, 0, &mut reader());
+        let surveyed = survey.finish(3_600).unwrap();
+        let mut tally = Tally::new(&surveyed, &filter, &[], false);
+        tally.read(line, 0, &mut reader());
+        assert_eq!(tally.endpoints[0].step_ns, 1_000_000);
+    }
 
     #[test]
     fn days_are_bounded_over_all_parts_of_a_log() {

@@ -214,7 +214,10 @@ impl Builder {
         };
         let child = self.add(parent, key, node, ends);
         if any || shape.class == Class::Word {
-            for class in [Class::Word, Class::Code, Class::Token, Class::Hex, Class::Locale] {
+            let vague = [Class::Word, Class::Code, Class::Token, Class::Hex, Class::Locale];
+            // Hashes come out as numbers too.
+            let numbers = (shape.class == Class::Hex).then_some(Class::Int);
+            for class in vague.into_iter().chain(numbers) {
                 let alike = hash_of_shape(&Shape { class, ..*shape });
                 self.made.edges.entry((parent, alike)).or_insert(child);
             }

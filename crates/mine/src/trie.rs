@@ -65,6 +65,8 @@ struct Node {
     /// Those requests by method and names in the query, as [`way`] tells them apart.
     ways: [u32; WAYS],
     children: Vec<u32>,
+    /// Lengths of the values that it stands for, each by [`length_bit`].
+    value_lengths: u64,
     /// Children that may stay where others of their shape are put together ([`may_stay`]).
     words: u32,
     /// What the path up to here says about the next segment.
@@ -125,6 +127,11 @@ pub(crate) fn marks(method: &[u8], query: &[u8]) -> Marks {
     marks
 }
 
+/// The bit that stands for a segment of this many bytes: the last for all that are longer.
+fn length_bit(length: usize) -> u64 {
+    1 << length.min(63)
+}
+
 /// Which of the [`WAYS`] requests with these marks are.
 fn way(marks: Marks) -> usize {
     (hash(&marks.to_le_bytes()) % WAYS as u64) as usize
@@ -140,6 +147,14 @@ impl Node {
         }
     }
 
+    /// Lengths of the segments that it stands for.
+    fn lengths(&self) -> u64 {
+        match &self.label {
+            Label::Fixed(text) => length_bit(text.len()),
+            Label::Values { .. } => self.value_lengths,
+        }
+    }
+
     fn new(label: Label, neighbour: Neighbour) -> Self {
         Self {
             label,
@@ -147,6 +162,7 @@ impl Node {
             marks: 0,
             ways: [0; WAYS],
             children: Vec::new(),
+            value_lengths: 0,
             words: 0,
             neighbour,
         }
@@ -200,6 +216,7 @@ impl Trie {
     fn absorb_below(&mut self, own: u32, other: &Self, from: u32) {
         let source = &other.nodes[from as usize];
         self.nodes[own as usize].add_ends(source.hits, source.marks, source.ways);
+        self.nodes[own as usize].value_lengths |= source.value_lengths;
         if let Some(stock) = other.stocks.get(&from) {
             self.remember(own, stock.clone());
         }
@@ -232,6 +249,7 @@ impl Trie {
             && !(self.has_room(node) && may_stay(segment))
             && !self.takes_stranger(node, segment)
         {
+            self.nodes[child as usize].value_lengths |= length_bit(segment.len());
             return child;
         }
         // A credential is in no label, not even for a moment.
@@ -366,9 +384,11 @@ impl Trie {
     fn merge(&mut self, into: u32, from: u32) {
         let source = &mut self.nodes[from as usize];
         let (hits, marks, ways) = (source.hits, source.marks, source.ways);
+        let lengths = source.lengths();
         let children = std::mem::take(&mut source.children);
         source.words = 0;
         self.nodes[into as usize].add_ends(hits, marks, ways);
+        self.nodes[into as usize].value_lengths |= lengths;
         if let Some(stock) = self.stocks.remove(&from) {
             self.stocks.entry(into).or_insert(stock);
         }

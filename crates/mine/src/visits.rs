@@ -3,6 +3,9 @@
 //!
 //! Owns sessions: where they begin and end, and pauses within them.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use foldhash::fast::FixedState;
 use model::Latencies;
 
 use crate::chain::Chain;
@@ -23,6 +26,8 @@ struct Visit {
     /// Its place in the log, for requests of one instant.
     order: u64,
     endpoint: u32,
+    /// The hash of its parameters' values; 0 where it has none.
+    values: u64,
 }
 
 /// Requests of users, as several readers of a log kept them.
@@ -58,6 +63,9 @@ pub(crate) struct Sessions {
     pub(crate) most_open: u64,
     /// What follows what, of endpoints that are kept.
     pub(crate) chain: Chain,
+    /// Of each of these the requests before which the session asked for it: those with the values of that request, and
+    /// all.
+    again: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Sessions {
@@ -65,10 +73,17 @@ impl Sessions {
     pub(crate) fn among(&self, requests: u64) -> u64 {
         self.count.min(requests)
     }
+
+    /// Endpoints that sessions ask for with other values each time, mostly.
+    pub(crate) fn with_other_values(&self) -> BTreeSet<u32> {
+        let others = self.again.iter().filter(|(_, (same, all))| same * 2 <= *all);
+        others.map(|(endpoint, _)| *endpoint).collect()
+    }
 }
 
 impl Visits {
-    pub(crate) fn add(&mut self, user: u64, at_ns: i64, order: u64, endpoint: u32) {
+    /// Adds a request; `values` is the hash of its parameters' values, 0 where it has none.
+    pub(crate) fn add(&mut self, user: u64, at_ns: i64, order: u64, endpoint: u32, values: u64) {
         if zeros(user) < self.level as usize {
             return;
         }
@@ -76,7 +91,7 @@ impl Visits {
         if self.kept == MOST && self.level as usize == LEVELS - 1 {
             return;
         }
-        self.own.parts[part(user)].push(Visit { user, at_ns, order, endpoint });
+        self.own.parts[part(user)].push(Visit { user, at_ns, order, endpoint, values });
         self.by_zeros[zeros(user)] += 1;
         self.kept += 1;
         if self.raise() {
@@ -193,6 +208,7 @@ impl Part {
         let mut part = Self { visits: visits.len() as u64, ..Self::default() };
         let same =
             |a: &Visit, b: &Visit| a.user == b.user && b.at_ns.saturating_sub(a.at_ns) <= gap_ns;
+        let mut before: HashMap<u32, u64, FixedState> = HashMap::default();
         for session in visits.chunk_by(same) {
             part.found.count += 1;
             for pair in session.windows(2) {
@@ -206,6 +222,14 @@ impl Part {
             let is_kept = |visit: &&Visit| kept.get(visit.endpoint as usize) == Some(&true);
             let steps = session.iter().filter(is_kept).map(|visit| (visit.at_ns, visit.endpoint));
             part.found.chain.add(steps);
+            before.clear();
+            for visit in session.iter().filter(is_kept).filter(|visit| visit.values != 0) {
+                if let Some(values) = before.insert(visit.endpoint, visit.values) {
+                    let (same, all) = part.found.again.entry(visit.endpoint).or_default();
+                    *same += u64::from(values == visit.values);
+                    *all += 1;
+                }
+            }
         }
         part
     }
@@ -217,6 +241,10 @@ impl Part {
         self.visits += other.visits;
         self.open.extend(other.open);
         self.found.chain.append(other.found.chain);
+        for (endpoint, (same, all)) in other.found.again {
+            let own = self.found.again.entry(endpoint).or_default();
+            *own = (own.0 + same, own.1 + all);
+        }
     }
 
     fn finish(self, level: u32) -> Sessions {
@@ -253,7 +281,7 @@ mod tests {
         for (at, user, endpoint) in
             [(0, 1, 0), (5, 1, 1), (2, 2, 0), (12, 1, 2), (5_000, 1, 0), (5_004, 1, 1)]
         {
-            visits.add(user, at * SECOND, at as u64, endpoint);
+            visits.add(user, at * SECOND, at as u64, endpoint, 0);
         }
         let kept = [true, true, false];
         let sessions = visits.sessions(1_800 * SECOND, (0, 100 * SECOND), &kept, &in_turn);
@@ -274,10 +302,10 @@ mod tests {
         for n in 0..700_000_u64 {
             let user = crate::trie::hash(&(n / 7).to_le_bytes());
             let (at_ns, endpoint) = (n as i64 * 1_000, (n % 3) as u32);
-            one.add(user, at_ns, n, endpoint);
+            one.add(user, at_ns, n, endpoint, n % 5);
             match n % 2 {
-                0 => parts[0].add(user, at_ns, n, endpoint),
-                _ => parts[1].add(user, at_ns, n, 2 - endpoint),
+                0 => parts[0].add(user, at_ns, n, endpoint, n % 5),
+                _ => parts[1].add(user, at_ns, n, 2 - endpoint, n % 5),
             }
         }
         let [mut several, other] = parts;
@@ -286,7 +314,7 @@ mod tests {
         let found = [one, several].map(|visits| {
             let sessions =
                 visits.renumbered(&renumber).sessions(i64::MAX, (0, 1), &[true; 2], &in_turn);
-            (sessions.count, sessions.requests, sessions.sampled, sessions.chain.steps())
+            (sessions.count, sessions.requests, sessions.sampled, sessions.chain.steps(), sessions.again)
         });
         assert_eq!(found[0], found[1]);
         assert!(found[0].2 < 1.0, "some users were left out: {found:?}");
@@ -304,7 +332,7 @@ mod tests {
         let mut visits = Visits::default();
         for n in 0..2_000_000_u64 {
             let user = crate::trie::hash(&(n / 10).to_le_bytes());
-            visits.add(user, (n / 10) as i64 * SECOND + (n % 10) as i64, n, (n % 10) as u32);
+            visits.add(user, (n / 10) as i64 * SECOND + (n % 10) as i64, n, (n % 10) as u32, 0);
         }
         let sessions = visits.sessions(1_800 * SECOND, (0, i64::MAX), &[], &in_turn);
         assert_eq!(sessions.requests, 10.0);

@@ -1,6 +1,7 @@
 //! No credential of a log comes out, wherever it stands in a request; ids do.
 
 use mine::{Filter, Format, Outcome, Survey, Tally, Wanted, in_turn, outcome};
+use model::secret::is_card_number;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -118,6 +119,34 @@ fn no_credential_is_in_what_comes_out() {
             assert!(!written.contains(credential.as_str()), "{count} of {request}: {credential}");
         }
         assert!(!written.contains("203.0.113.7"), "{written}");
+    }
+}
+
+/// The nth number of a card.
+fn card(n: usize) -> String {
+    let with = |digit: u32| format!("411111{n:09}{digit}");
+    (0..10).map(with).find(|number| is_card_number(number)).unwrap()
+}
+
+#[test]
+fn numbers_of_cards_and_pins_are_in_nothing_that_comes_out() {
+    for distinct in [1, 60] {
+        let mut text = String::new();
+        for n in 0..60 {
+            let (card, pin) = (card(n % distinct), format!("8301{:02}57", n % distinct));
+            text += &line(n, &format!("GET /pay?card={card}&page={}", n % 7));
+            text += &line(n, &format!("GET /cards/{card}/charges"));
+            text += &line(n, &format!("POST /unlock?pin={pin}"));
+        }
+        let made = mined(&text, &[]);
+        for name in ["LOG_CARD", "LOG_CARDS_ID", "LOG_PIN"] {
+            assert!(made.environment.contains_key(name), "{name}: {:?}", made.environment);
+        }
+        let written = written(&made);
+        for n in 0..distinct {
+            assert!(!written.contains(&card(n)), "{distinct}: {}", card(n));
+            assert!(!written.contains(&format!("8301{n:02}57")), "{distinct}: {n}");
+        }
     }
 }
 

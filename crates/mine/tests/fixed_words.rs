@@ -48,6 +48,20 @@ fn words_that_one_knows_stay_beside_more_values_than_are_kept() {
 }
 
 #[test]
+fn hashes_that_look_like_numbers_or_words_are_hashes() {
+    let hash = |n: u64| format!("{:07x}", (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36);
+    let mut paths: Vec<String> = (0..400).map(|n| format!("/commits/{}", hash(n))).collect();
+    for drawn in ["1234567", "deadbee", "a123456"] {
+        paths.push(format!("/commits/{drawn}"));
+    }
+    assert_eq!(templates(&paths), BTreeSet::from(["/commits/{hash}".to_owned()]));
+    // Numbers of another length are something else.
+    paths.extend((0..400).map(|n| format!("/commits/{}", 10_000 + n)));
+    let both = ["/commits/{hash}", "/commits/{id}"].map(str::to_owned);
+    assert_eq!(templates(&paths), BTreeSet::from(both));
+}
+
+#[test]
 fn a_word_with_routes_of_its_own_is_none_of_the_values() {
     let mut paths = Vec::new();
     for n in 0..1_200 {

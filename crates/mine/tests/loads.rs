@@ -1,5 +1,6 @@
 //! The load that comes out is the load that was in the log, scaled, and stands for as many users as it says.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use mine::{Filter, Format, Given, Outcome, Scale, Survey, Tally, Wanted, in_turn, outcome};
@@ -176,6 +177,41 @@ fn ways_send_what_the_sessions_of_a_markov_chain_sent() {
     let said = made.mined.notes.join("\n");
     assert!(said.contains("the ways send the requests/s wanted"), "{said}");
     assert!(workload.load.warmup.is_some_and(|warmup| warmup.0 > 10_000_000_000), "{said}");
+}
+
+#[test]
+fn a_session_asks_for_other_values_where_those_of_the_log_do() {
+    let mut text = String::new();
+    for user in 0..200 {
+        let (product, job) = (1_000 + user, 5_000 + user);
+        let paths = [
+            format!("products/{product}"),
+            format!("products/{}", product * 3),
+            format!("jobs/{job}"),
+            format!("jobs/{job}"),
+        ];
+        for (at, path) in (user * 10..).zip(paths) {
+            text += &line(at, user, &format!("GET /{path}"), 200);
+        }
+    }
+    let made = mined(&text, Wanted { top: 30, sessions: true, ..Wanted::default() });
+    let (mut most_products, mut most_jobs) = (0, 0);
+    for flow in &made.workload.flows {
+        let paths = flow.steps.iter().map(|step| step.path.as_str());
+        let (jobs, products): (Vec<&str>, Vec<&str>) =
+            paths.partition(|path| path.starts_with("/jobs/"));
+        (most_products, most_jobs) = (most_products.max(products.len()), most_jobs.max(jobs.len()));
+        let different: BTreeSet<&str> = products.iter().copied().collect();
+        assert_eq!(different.len(), products.len().min(8), "{products:?}");
+        assert!(jobs.iter().all(|path| *path == jobs[0]), "{jobs:?}");
+        // All of them draw from one file.
+        for path in products {
+            let pool = path.split(['{', '.']).nth(1).expect("a pool");
+            let file = made.workload.pools[pool].file.as_deref().expect("a file");
+            assert_eq!(file, "pools/get_products_id.csv");
+        }
+    }
+    assert!(most_products >= 2 && most_jobs >= 2, "{:?}", made.workload.flows);
 }
 
 #[test]

@@ -5,11 +5,13 @@
 //! under a name that does not say so, and that looks like a word, cannot be distinguished from any other value.
 
 mod address;
+mod card;
 mod command;
 mod place;
 mod text;
 
 pub use address::{NO_PORT, escaped_address, mask_address};
+pub use card::is_card_number;
 pub use command::{mask_said, mask_shell};
 pub use place::{Neighbour, is_secret_parameter, parts_of_login};
 pub use text::{mask_text, secrets_in};
@@ -64,8 +66,10 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
     ];
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
     // As forms of content management systems and of payments have them.
-    const WHOLE: [&str; 6] = ["pass", "userpass", "psw", "pswd", "cvv", "cvc"];
-    const IN_QUERY: [&str; 8] = ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid"];
+    const WHOLE: [&str; 8] = ["pass", "userpass", "psw", "pswd", "cvv", "cvc", "cvv2", "cvc2"];
+    // The last is WordPress's.
+    const IN_QUERY: [&str; 9] =
+        ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid", "wpnonce"];
     let name = letters(name);
     !NONE.iter().any(|none| name.ends_with(none))
         && (ANYWHERE.iter().any(|part| name.contains(part))
@@ -151,13 +155,15 @@ fn is_ticket(value: &str) -> bool {
         && mixed(u8::is_ascii_alphabetic)
 }
 
-/// Whether a text holds a credential anywhere: as [`is_secret_value`] says of the whole of it, or behind a name, in a
-/// URL or in prose, as [`mask_text`] finds it.
+/// Whether a text holds a credential anywhere: as [`is_secret_value`] and [`is_card_number`] say of the whole of it, or
+/// behind a name, in a URL or in prose, as [`mask_text`] finds it.
 pub fn holds_secret(text: &str) -> bool {
     // Without any of these it is one word.
     let parted =
         |byte: u8| matches!(byte, b'=' | b':' | b'/' | b'@' | b' ' | b'<' | b'+' | b'~' | b'%');
-    is_secret_value(text) || text.bytes().any(parted) && mask_text(text) != text
+    is_secret_value(text)
+        || is_card_number(text)
+        || text.bytes().any(parted) && mask_text(text) != text
 }
 
 /// The key of a bot of Telegram, with or without the `bot` before it: a number, a colon and 35 characters.

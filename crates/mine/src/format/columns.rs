@@ -117,9 +117,9 @@ impl Reader {
                 Column::Host => slots.host = value,
                 // CloudFront counts seconds, IIS milliseconds.
                 Column::Taken if tabs || value.contains(&b'.') => {
-                    slots.took_ns = duration(value, 1e9);
+                    slots.took = duration(value, 1e9);
                 }
-                Column::Taken => slots.took_ns = duration(value, 1e6),
+                Column::Taken => slots.took = duration(value, 1e6),
                 Column::Client | Column::Other => {}
             }
         }

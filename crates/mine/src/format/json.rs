@@ -1,9 +1,10 @@
 //! Logs of JSON lines: which members hold what.
 
+use model::units::SECOND;
 use serde_json::Value;
 
 use crate::address::{address, forwarded};
-use crate::hit::{Bad, Hit, Slots};
+use crate::hit::{Bad, Hit, Slots, Took, duration};
 use crate::time::Stamp;
 
 /// What a member of a JSON line may hold.
@@ -240,8 +241,8 @@ impl Reader {
                 Role::Bytes => slots.bytes = figure(value).map_or(0, |bytes| bytes.max(0.0) as u64),
                 Role::Taken => {
                     let unit = self.members.unit_ns.or_else(|| unit_of(value, path, &self.line));
-                    slots.took_ns = taken(value, unit);
-                    if unit.is_none() && slots.took_ns.is_none() && self.without_unit.is_none() {
+                    slots.took = taken(value, unit);
+                    if unit.is_none() && slots.took.is_none() && self.without_unit.is_none() {
                         self.without_unit = figure(value).map(|_| path.clone());
                     }
                 }
@@ -299,15 +300,19 @@ fn instant(value: &Value) -> Option<Stamp> {
     }
 }
 
-/// Time taken, in nanoseconds; none where its unit is not known. Text may bring its unit: `12.5ms`.
-fn taken(value: &Value, unit: Option<f64>) -> Option<u64> {
-    if let Some(text) = value.as_str()
-        && text.ends_with(|c: char| c.is_ascii_alphabetic())
-    {
-        return model::units::parse_duration(text).ok();
+/// Time taken; none where its unit is not known. Text may bring its unit: `12.5ms`.
+fn taken(value: &Value, unit: Option<f64>) -> Option<Took> {
+    if let Some(text) = value.as_str() {
+        if text.ends_with(|c: char| c.is_ascii_alphabetic()) {
+            return Some(Took::guessed(model::units::parse_duration(text).ok()?, SECOND));
+        }
+        return duration(text.as_bytes(), unit?);
     }
-    let number = figure(value).filter(|number| number.is_finite() && *number >= 0.0)?;
-    Some((number * unit?).round() as u64)
+    let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0)?;
+    let unit = unit?;
+    // Of a number with a point, zeros at the end are not kept, nor whether there were any.
+    let most = if value.is_f64() { unit / 1_000.0 } else { unit };
+    Some(Took::guessed((number * unit).round() as u64, most as u64))
 }
 
 /// Nanoseconds of the unit of a time taken: by the member's name, or by the members that stand beside it, which tell

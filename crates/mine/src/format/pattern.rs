@@ -1,9 +1,11 @@
 //! Lines described by nginx's `log_format` or Apache's `LogFormat`: fields with text between them.
 
 use memchr::memchr;
+use model::units::SECOND;
 
+use super::escapes::percent_encode;
 use crate::address::{address, forwarded};
-use crate::hit::{Bad, Hit, Slots, duration, number, status};
+use crate::hit::{Bad, Hit, Slots, Took, duration, number, status};
 use crate::time::{Memo, Stamp};
 
 /// What a field of a line is.
@@ -301,11 +303,13 @@ pub(super) struct Reader {
     time: Memo,
     /// Whether a line had such an address as [`Pattern::appended`] says.
     forwarded: bool,
+    /// Request, target and query of a line that has escapes in them, without those.
+    plain: [Vec<u8>; 3],
 }
 
 impl Reader {
     pub(super) fn new(pattern: Pattern) -> Self {
-        Self { pattern, time: Memo::default(), forwarded: false }
+        Self { pattern, time: Memo::default(), forwarded: false, plain: Default::default() }
     }
 
     /// Whether a line so far had an address behind its last field.
@@ -313,7 +317,19 @@ impl Reader {
         self.forwarded
     }
 
-    pub(super) fn read<'a>(&mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
+    pub(super) fn read<'a>(&'a mut self, line: &'a [u8]) -> Result<Hit<'a>, Bad> {
+        let mut slots = self.slots(line)?;
+        let fields = [&mut slots.request, &mut slots.uri, &mut slots.query];
+        for (field, plain) in fields.into_iter().zip(&mut self.plain) {
+            if memchr(b'\\', field).is_some() {
+                percent_encode(field, plain);
+                *field = plain.as_slice();
+            }
+        }
+        slots.hit()
+    }
+
+    fn slots<'a>(&mut self, line: &'a [u8]) -> Result<Slots<'a>, Bad> {
         let mut rest = line.strip_prefix(self.pattern.lead.as_slice()).ok_or(Bad::Form)?;
         let mut slots = Slots::default();
         for piece in &self.pattern.pieces {
@@ -338,7 +354,7 @@ impl Reader {
             slots.forwarded = forwarded(&inner[..end]);
             self.forwarded |= !slots.forwarded.is_empty();
         }
-        slots.hit()
+        Ok(slots)
     }
 }
 
@@ -407,8 +423,8 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
         Field::TimeIso => slots.at = time.read(text, Stamp::iso),
         Field::TimeEpoch => slots.at = time.read(text, epoch),
         Field::Taken(unit) => {
-            slots.took_ns = duration(text, f64::from(unit));
-            if slots.took_ns.is_none() && text != b"-" {
+            slots.took = duration(text, f64::from(unit));
+            if slots.took.is_none() && text != b"-" {
                 return Err(Bad::Form);
             }
         }
@@ -418,12 +434,12 @@ fn put<'a>(slots: &mut Slots<'a>, of: Field, text: &'a [u8], time: &mut Memo) ->
             if !text.contains(&b'.') {
                 return Err(Bad::Form);
             }
-            slots.took_ns = Some(duration(text, 1e9).ok_or(Bad::Form)?);
+            slots.took = Some(duration(text, 1e9).ok_or(Bad::Form)?);
         }
         Field::TakenPart => {
             // -1 where the request never got so far.
-            let part = duration(text, 1e9).unwrap_or(0);
-            slots.took_ns = Some(slots.took_ns.unwrap_or(0).saturating_add(part));
+            let part = duration(text, 1e9).unwrap_or(Took { ns: 0, step_ns: SECOND });
+            slots.took = Some(slots.took.map_or(part, |before| before.with(part)));
         }
         Field::Client | Field::Forwarded | Field::Other => {}
     }

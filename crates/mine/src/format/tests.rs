@@ -11,7 +11,7 @@ fn read(format: &Format, text: &str) -> Vec<Read> {
         if let Ok(Some(hit)) = reader.read(line.as_bytes()) {
             assert_eq!(hit.at.seconds(), 971_211_336, "{line}");
             let (method, path, query) = (words(hit.method), words(hit.path), words(hit.query));
-            hits.push((method, path, query, hit.status, hit.bytes, hit.took_ns));
+            hits.push((method, path, query, hit.status, hit.bytes, hit.took.map(|took| took.ns)));
         }
     }
     hits
@@ -99,6 +99,23 @@ fn what_is_no_request_is_bad_and_nothing_panics() {
 }
 
 #[test]
+fn bytes_that_servers_escape_are_those_of_the_request() {
+    let (path, query) = ("/caf%C3%A9/7", "q=%22a%5C");
+    for (request, path, query) in [
+        // nginx, Apache, and nginx with `escape=json`.
+        (r"GET /caf\xC3\xA9/7?q=\x22a\x5C HTTP/1.1", path, query),
+        (r#"GET /caf\xc3\xa9/7?q=\"a\\ HTTP/1.1"#, path, query),
+        (r#"GET /a?q=\"\\\u001f HTTP/1.1"#, "/a", "q=%22%5C%1F"),
+        // Escapes of no server.
+        (r"GET /a\z\x4+\u0 HTTP/1.1", r"/a\z\x4+\u0", ""),
+    ] {
+        let line = COMBINED.replace("GET /a/b?c=d HTTP/1.0", request);
+        let found = read(&Format::named("combined").unwrap(), &line);
+        assert_eq!((found[0].1.as_str(), found[0].2.as_str()), (path, query), "{request}");
+    }
+}
+
+#[test]
 fn a_format_is_found_behind_lines_that_are_none_of_it() {
     let handshake = COMBINED.replace("GET /a/b?c=d HTTP/1.0", "\\x16\\x03\\x01");
     for (junk, count) in [(handshake.as_str(), 1_000), ("Starting the server ...", 400)] {
@@ -108,6 +125,15 @@ fn a_format_is_found_behind_lines_that_are_none_of_it() {
     let text = "Starting the server ...\n".repeat(600) + &format!("{COMBINED}\n").repeat(500);
     assert!(Format::detect(text.as_bytes()).is_err());
     assert!(Format::detect(b"# a comment\n\n").unwrap_err().contains("is empty"));
+}
+
+#[test]
+fn a_few_agents_with_quotes_leave_the_agents_of_all_others() {
+    let bare = COMBINED.replace('\\', "");
+    for (odd, name) in [(1, "combined"), (30, "common")] {
+        let text = format!("{bare}\n").repeat(odd) + &format!("{COMBINED}\n").repeat(300 - odd);
+        assert_eq!(Format::detect(text.as_bytes()).unwrap().name(), name, "{odd}");
+    }
 }
 
 #[test]
@@ -171,6 +197,21 @@ fn users_of_json_are_told_apart_by_what_stays_the_same() {
         let mut reader = Format::json(&[]).unwrap().reader();
         let hit = reader.read(line.as_bytes()).unwrap().unwrap();
         assert_eq!((hit.client, hit.user), (client.as_bytes(), user.as_bytes()), "{line}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let w3c = "#Fields: c-ip date time cs-method cs-uri-stem sc-status\n127.0.0.1 2000-10-10 20:55:36 GET /a 200";
+    for (name, text) in [("combined", COMBINED), ("w3c", w3c)] {
+        let mut reader = Format::named(name).unwrap().reader();
+        let mut clients = Vec::new();
+        for line in format!("\u{feff}{text}").lines() {
+            if let Some(hit) = reader.read(line.as_bytes()).unwrap() {
+                clients.push(hit.client.to_vec());
+            }
+        }
+        assert_eq!(clients, [b"127.0.0.1"], "{name}");
     }
 }
 

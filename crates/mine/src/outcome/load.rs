@@ -79,7 +79,7 @@ impl Making<'_> {
             self.flows(sessions);
         }
         let single = self.made.workload.endpoints.iter().map(|endpoint| &endpoint.method);
-        let of_ways = self.ways_in.values().map(|step| &step.method);
+        let of_ways = self.ways_in.values().map(|turns| &turns.steps[0].method);
         let bodies = match self.wanted.sessions {
             true => of_ways.filter(|method| writes(method)).count(),
             false => single.filter(|method| writes(method)).count(),

@@ -1,6 +1,6 @@
 //! Ways through the site as flows, which together send what the log has of each endpoint.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::mined::{ArithmeticStep, MinedFlow};
 use model::units::show_duration;
@@ -16,6 +16,17 @@ use crate::visits::Sessions;
 
 /// The share of the load that is sent once as many sessions are under way as go on being.
 const UNDER_WAY: f64 = 0.99;
+/// Requests of an endpoint in a session that have values of their own at most.
+const MOST_TURNS: usize = 8;
+
+/// The request of an endpoint for ways through the site, by its turns in a session. All steps of a session see one row of
+/// a pool, so that another turn needs a pool of another name with the same file.
+#[derive(Debug)]
+pub(super) struct Turns {
+    pub(super) steps: Vec<Step>,
+    /// The pool of each of several turns.
+    pools: Vec<String>,
+}
 
 impl Making<'_> {
     pub(super) fn flows(&mut self, sessions: &Sessions) {
@@ -39,19 +50,54 @@ impl Making<'_> {
         self.warm_up(&fitted, &sessions.chain);
     }
 
+    /// The request of an endpoint by its turns in a session: one alone, unless sessions ask for other values each time.
+    /// `request` makes it with the pool of that name.
+    pub(super) fn turns(
+        &mut self,
+        endpoint: usize,
+        made: &Step,
+        pool: Option<&str>,
+        request: impl Fn(&mut Self, &str) -> Step,
+    ) -> Turns {
+        let mut turns = Turns { steps: vec![made.clone()], pools: Vec::new() };
+        let others = self.wanted.sessions && self.other_values.contains(&(endpoint as u32));
+        if let Some(pool) = pool.filter(|_| others) {
+            turns.pools.push(pool.to_owned());
+            for _ in 1..MOST_TURNS {
+                let other = free(&mut self.pool_names, pool);
+                let step = request(self, &other);
+                let (name, success) = (made.name.clone(), made.success.clone());
+                turns.steps.push(Step { name, success, ..step });
+                turns.pools.push(other);
+            }
+        }
+        turns
+    }
+
     /// The steps of a way, each with the pause behind it.
-    fn steps(&self, way: &[u32], chain: &Chain) -> Vec<Step> {
+    fn steps(&mut self, way: &[u32], chain: &Chain) -> Vec<Step> {
         let mut names = HashSet::new();
+        let mut times: HashMap<u32, usize> = HashMap::new();
+        let mut steps = Vec::new();
         let pauses = way.windows(2).map(|pair| chain.pause(pair[0], pair[1])).chain([0]);
-        let named = |(endpoint, pause): (&u32, u64)| {
-            let step = self.ways_in.get(endpoint)?;
-            Some(Step {
+        for (endpoint, pause) in way.iter().zip(pauses) {
+            let Some(turns) = self.ways_in.get(endpoint) else { continue };
+            let time = times.entry(*endpoint).or_insert(0);
+            let turn = *time % turns.steps.len();
+            *time += 1;
+            if turn > 0 {
+                let pools = &mut self.made.workload.pools;
+                let rows = pools.get(&turns.pools[0]).cloned().unwrap_or_default();
+                pools.entry(turns.pools[turn].clone()).or_insert(rows);
+            }
+            let step = turns.steps[turn].clone();
+            steps.push(Step {
                 name: step.name.as_deref().map(|name| free(&mut names, name)),
                 think: (pause > 0).then_some(Time(pause)),
-                ..step.clone()
-            })
-        };
-        way.iter().zip(pauses).filter_map(named).collect()
+                ..step
+            });
+        }
+        steps
     }
 
     /// Says how many sessions these are and what they send of each endpoint.

@@ -28,7 +28,7 @@ pub(crate) struct Endpoint {
     pub(crate) failed: Statuses,
     pub(crate) took: SparseLatencies,
     pub(super) waiting: Vec<u64>,
-    /// All times taken are multiples of this: a second, or a thousandth, millionth ... of one.
+    /// The finest step in which the log writes its times taken.
     pub(crate) step_ns: u64,
     pub(crate) variants: Vec<Variant>,
     /// Requests with names in their queries that are beyond the bound.
@@ -81,11 +81,6 @@ impl Endpoint {
 
     /// Puts the times that wait with the others.
     pub(super) fn add_waiting(&mut self, ruler: &Latencies) {
-        for took in &self.waiting {
-            while took % self.step_ns != 0 {
-                self.step_ns /= 1000;
-            }
-        }
         self.took.add(&mut self.waiting, ruler);
         self.waiting.clear();
     }

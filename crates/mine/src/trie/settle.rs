@@ -7,6 +7,7 @@
 
 mod apart;
 mod figures;
+mod hashes;
 mod methods;
 mod random;
 mod secrets;
@@ -95,6 +96,7 @@ impl Trie {
 
     pub(super) fn settle(&mut self, node: u32) {
         self.settle_figures(node);
+        self.settle_hashes(node);
         self.settle_words(node);
         self.settle_files(node);
         self.settle_strays(node);

@@ -128,7 +128,8 @@ impl Neighbour {
 }
 
 /// Whether a parameter of a query holds a credential: by its name, or as part of a login by OAuth 2.0, OpenID Connect
-/// (RFC 6749 section 4.1.2) or CAS, which `names`, all names of the query, and the path tell.
+/// (RFC 6749 section 4.1.2) or CAS, which `names`, all names of the query, and the path tell. A `pin` is one in a query
+/// alone: in JSON and in prose it may be anything.
 pub fn is_secret_parameter(name: &str, names: &[&str], path: &str) -> bool {
     const LOGIN: [&str; 11] = [
         "callback",
@@ -158,17 +159,17 @@ pub fn is_secret_parameter(name: &str, names: &[&str], path: &str) -> bool {
                 || is_login()
                 || is_firm()
         }
-        "state" | "nonce" => {
-            with(&["code", "client_id", "response_type", "redirect_uri"]) || is_login()
-        }
+        "state" => with(&["code", "client_id", "response_type", "redirect_uri"]) || is_login(),
         "ticket" => is_login() || path.ends_with("login"),
+        // A nonce is accepted once: a value of the log serves nobody.
+        "nonce" | "pin" => true,
         _ => false,
     }
 }
 
-/// Those of a query's names that hold credentials as parts of a login alone, as [`is_secret_parameter`] says.
+/// Those of a query's names that hold credentials as parts of a login, as [`is_secret_parameter`] says.
 pub fn parts_of_login(names: &[&str], path: &str) -> Vec<&'static str> {
-    const PARTS: [&str; 4] = ["code", "state", "nonce", "ticket"];
+    const PARTS: [&str; 5] = ["code", "state", "nonce", "pin", "ticket"];
     let is_part =
         |part: &&'static str| names.contains(part) && is_secret_parameter(part, names, path);
     PARTS.into_iter().filter(is_part).collect()
@@ -325,6 +326,8 @@ mod tests {
             ("state", &["state", "client_id"], "/"),
             ("ticket", &["ticket"], "/cas/login"),
             ("access_token", &[], "/"),
+            ("nonce", &["nonce", "page"], "/"),
+            ("pin", &["pin"], "/unlock"),
         ] {
             assert!(is_secret_parameter(name, names, path), "{name} {names:?} {path}");
         }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{
-    MASK, Neighbour, is_of_token, is_secret_field, is_secret_name, is_secret_parameter,
+    MASK, Neighbour, is_card_number, is_of_token, is_secret_field, is_secret_name, is_secret_parameter,
     is_secret_value,
 };
 
@@ -36,6 +36,7 @@ pub fn secrets_in(text: &str) -> Vec<Range<usize>> {
             .or_else(|| value_of(text, &word))
             .or_else(|| with_scheme(text, &word))
             .or_else(|| token(text, &word))
+            .or_else(|| card(text, &word))
             .or_else(|| in_path(text, &word));
         if let Some(secret) = &mut secret {
             // A value without quotes ends at a blank, which a key that it begins with has.
@@ -60,6 +61,12 @@ fn token(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         is_secret_value(text[range.clone()].trim_end_matches(['.', '/', '=']))
     };
     [token, segment].into_iter().find(is_secret)
+}
+
+/// A word that is the number of a card, perhaps with the point behind it that ends a sentence.
+fn card(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let number = text[word.clone()].trim_end_matches('.');
+    is_card_number(number).then(|| word.start..word.start + number.len())
 }
 
 /// Name and password before the host of a URL (RFC 3986 section 3.2.1). A name alone is left.
@@ -87,7 +94,7 @@ fn in_path(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 
 /// Whether a parameter is part of a login, by the others of its query and by the path.
 fn is_of_login(text: &str, name: &Range<usize>) -> bool {
-    if !matches!(&text[name.clone()], "code" | "state" | "nonce" | "ticket") {
+    if !matches!(&text[name.clone()], "code" | "state" | "nonce" | "pin" | "ticket") {
         return false;
     }
     let parts = |c: char| c.is_whitespace() || "\"'<>".contains(c);
@@ -262,6 +269,9 @@ mod tests {
             ),
             ("\"GET /cb?code=a1&state=b2 HTTP\"", "\"GET /cb?code=***&state=*** HTTP\""),
             ("/vouchers?code=SPRING&n=1", "/vouchers?code=SPRING&n=1"),
+            ("GET /unlock?pin=1234&spin=1 HTTP", "GET /unlock?pin=***&spin=1 HTTP"),
+            ("card 4111111111111111, 5555-5555-5555-4444.", "card ***, ***."),
+            ("id 1111111111111117 in 0.4111111111111111 s", "id 1111111111111117 in 0.4111111111111111 s"),
         ] {
             assert_eq!(mask_text(text), masked);
         }

@@ -20,6 +20,7 @@ use crate::args::{MineArgs, MineFormat};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address;
 use crate::load::workload_file;
+use crate::results::claim::{self, claim_free};
 use crate::results::folder::{folder_name, unused};
 use crate::results::lock::Lock;
 use crate::results::output::{self, Readers, make_folder, write_file};
@@ -37,6 +38,9 @@ const POOLS: &str = "pools";
 /// written.
 pub fn mine(args: &MineArgs) -> Result<u8, Failure> {
     let target = checked(args)?;
+    if let Some(dir) = &args.out {
+        claim_free(dir, claim::Kind::Mined, &[])?;
+    }
     let (logs, notes) = opened(args)?;
     let dir = match &args.out {
         Some(dir) => dir.clone(),

@@ -36,10 +36,13 @@ pub enum Kind {
     Search,
     /// Two servers in turns.
     Comparison,
+    /// What access logs became.
+    Mined,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Run, Self::Sweep, Self::Search, Self::Comparison];
+    const ALL: [Self; 5] =
+        [Self::Run, Self::Sweep, Self::Search, Self::Comparison, Self::Mined];
 
     /// The file that is it.
     fn file(self) -> &'static str {
@@ -48,6 +51,7 @@ impl Kind {
             Self::Sweep => SWEEP_JSON,
             Self::Search => "search.json",
             Self::Comparison => "compare.json",
+            Self::Mined => "mine.json",
         }
     }
 
@@ -58,6 +62,7 @@ impl Kind {
             Self::Sweep => "\"plimsoll.sweep/",
             Self::Search => "\"plimsoll.capacity/",
             Self::Comparison => "\"plimsoll.compare/",
+            Self::Mined => "\"plimsoll.mine/",
         }
     }
 
@@ -67,6 +72,7 @@ impl Kind {
             Self::Sweep => "sweep",
             Self::Search => "search",
             Self::Comparison => "comparison",
+            Self::Mined => "mined workload",
         }
     }
 
@@ -77,6 +83,7 @@ impl Kind {
             Self::Sweep => &[],
             Self::Search => &["capacity.json", "search.csv", "search.svg", "search.png"],
             Self::Comparison => &["effects.csv"],
+            Self::Mined => &["workload.yaml", "pools", "arrivals.txt"],
         }
     }
 }
@@ -126,8 +133,8 @@ pub fn claim(dir: &Path, kind: Kind, named: &[String]) -> Result<Option<String>,
             }
         }
         Kind::Run => put_aside(dir).map(Some),
-        Kind::Comparison => {
-            usage(format!("{shown} holds a comparison already: name another folder"))
+        Kind::Comparison | Kind::Mined => {
+            usage(format!("{shown} holds a {} already: name another folder", kind.name()))
         }
         Kind::Sweep | Kind::Search => usage(format!(
             "{shown} holds a {} already: continue it with --resume {shown}, or name another folder",
@@ -202,6 +209,7 @@ mod tests {
     #[test]
     fn what_a_folder_holds_decides() {
         let search = r#"{"schema":"plimsoll.capacity/1""#;
+        let mined = r#"{"schema":"plimsoll.mine/1""#;
         for (files, kind, refused) in [
             (&[][..], Kind::Run, None),
             (&[("notes.txt", "x"), ("api.yaml", "x")], Kind::Run, None),
@@ -215,6 +223,10 @@ mod tests {
             (&[(journal::NAME, "x")], Kind::Search, Some("holds a run: name another")),
             (&[("search.json", search)], Kind::Run, Some("holds a search: name another")),
             (&[("search.json", search)], Kind::Search, Some("continue it with --resume")),
+            (&[("access.log", "x")], Kind::Mined, None),
+            (&[("pools/a.csv", "x")], Kind::Mined, Some("pools would be replaced")),
+            (&[("mine.json", mined)], Kind::Mined, Some("holds a mined workload already")),
+            (&[("mine.json", mined)], Kind::Run, Some("holds a mined workload: name another")),
         ] {
             let dir = folder(files);
             let named = if kind == Kind::Sweep { vec!["api.dat".to_owned()] } else { Vec::new() };

@@ -83,6 +83,18 @@ fn a_log_becomes_a_workload_that_plan_accepts() {
     assert!(plan.stdout.contains("GET /users/{id}?token"), "{plan:#?}");
 }
 
+/// Pools of an earlier log would lie among those of the new one.
+#[test]
+fn a_folder_that_holds_a_mined_workload_is_refused() {
+    let folder = Folder::new();
+    folder.put("access.log", shop());
+    folder.plimsoll("mine access.log --out mined").ok();
+    let first = files_of(&folder, "mined");
+    let again = folder.plimsoll("mine access.log --out mined --sessions");
+    again.refuses(2, "mined holds a mined workload already: name another folder");
+    assert_eq!(files_of(&folder, "mined"), first);
+}
+
 #[test]
 fn a_target_is_understood_as_run_understands_a_url() {
     let folder = Folder::new();
@@ -288,12 +300,14 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
+    folder.put("wide.log", b"\xff\xfe1\0.\0");
     for (command, code, words) in [
         ("mine empty.log", 1, "is empty"),
         ("mine junk.log", 1, "no known format"),
         ("mine static.log", 1, "none of an API"),
         ("mine logs.zip", 1, "unzip -p FILE | plimsoll mine -"),
         ("mine logs.xz", 1, "xz -dc FILE | plimsoll mine -"),
+        ("mine wide.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine nowhere.log", 1, "No such file"),
         ("mine static.log --log-format $status", 2, "no time"),
         ("mine static.log --log-format nowhere", 2, "combined"),
@@ -370,7 +384,9 @@ fn a_rotated_set_is_one_log_in_whatever_form_its_parts_are() {
     bytes.truncate(bytes.len() / 2);
     fs::write(&damaged, bytes).unwrap();
     let refused = folder.plimsoll(&format!("mine {names} --out damaged")).ends(1);
-    assert!(refused.stderr.contains("access.log.3.gz"), "{refused:#?}");
+    for words in ["access.log.3.gz", "zcat FILE | plimsoll mine -"] {
+        assert!(refused.stderr.contains(words), "{words}: {refused:#?}");
+    }
 }
 
 #[test]

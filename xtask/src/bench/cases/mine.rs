@@ -93,8 +93,9 @@ pub fn mine(bench: &Bench) -> Result<Vec<Row>> {
         run(command, EXPECTED)
     };
     let mine = |cores: &str| {
+        let out = tempfile::tempdir_in(folder.path())?;
         let mut command = pinned(cores, bench.plimsoll()?);
-        command.arg("mine").arg(&log).arg("--out").arg(folder.path().join("mined"));
+        command.arg("mine").arg(&log).arg("--out").arg(out.path());
         run(command, EXPECTED)
     };
     let (mut theirs, mut one, mut two, mut peak) = (vec![], vec![], vec![], vec![]);

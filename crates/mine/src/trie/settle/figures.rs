@@ -1,5 +1,7 @@
 //! Which numbers, codes and identifiers are values: all but the few that stand for themselves, as versions do.
 
+use model::secret::is_card_number;
+
 use super::{Candidate, Label, Trie, agreement};
 use crate::segment::{Class, Shape};
 use crate::words;
@@ -29,6 +31,7 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
     let few = group.len() <= 3;
     match class {
         Class::Uuid | Class::Email => false,
+        Class::Int if group.iter().any(|candidate| is_card(&candidate.text)) => false,
         // Versions of an API may be dates.
         Class::Date | Class::Month => often && group.len() <= 2,
         Class::Hex | Class::Token => group.len() == 1 && group[0].hits >= 5 * OFTEN,
@@ -47,6 +50,11 @@ fn is_fixed_figure(class: Class, prefix: &[u8], group: &[Candidate], free: bool)
         }
         _ => often && few && (free || agreement(group) < 0.5),
     }
+}
+
+/// Whether it is the number of a card, which is in no template.
+fn is_card(text: &[u8]) -> bool {
+    str::from_utf8(text).is_ok_and(is_card_number)
 }
 
 /// Whether the same few came again and again: values of a parameter go on coming.

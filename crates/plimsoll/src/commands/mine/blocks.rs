@@ -114,7 +114,8 @@ impl Log {
     pub fn find_format(&mut self, of: &[Format]) -> Result<(), String> {
         self.look_at_packing().map_err(|error| error.to_string())?;
         let text = self.text().map_err(|error| error.to_string())?;
-        let start = beginning(text).map_err(|error| error.to_string())?;
+        let start = beginning(text).map_err(|error| self.unread(&error))?;
+        let start = start.strip_prefix(mine::BYTE_ORDER_MARK).unwrap_or(start.as_slice());
         let lines = start.split_inclusive(|byte| *byte == b'\n');
         let is_blank = |line: &[u8]| line.starts_with(b"#") || line.trim_ascii().is_empty();
         if lines.clone().all(is_blank) {
@@ -125,11 +126,11 @@ impl Log {
         start[..start.len().min(ALIKE)].hash(&mut hasher);
         self.start = Some(hasher.finish());
         let format = match of {
-            [] => Format::detect(&start)?,
+            [] => Format::detect(start)?,
             [format] => format.clone(),
-            several => Format::best(several, &start)?,
+            several => Format::best(several, start)?,
         };
-        self.note = format.note(&start);
+        self.note = format.note(start);
         self.format = Some(format);
         Ok(())
     }
@@ -151,20 +152,21 @@ impl Log {
 
     /// Sees how it is compressed, and says how to read it where that is in a way that is not known here.
     fn look_at_packing(&mut self) -> io::Result<()> {
-        const ARCHIVES: [(&[u8], &str, &str); 3] = [
+        const OTHERS: [(&[u8], &str, &str); 4] = [
             (b"PK\x03\x04", "a zip archive", "unzip -p"),
             (b"BZh", "compressed by bzip2", "bzip2 -dc"),
             (b"\xfd7zXZ\0", "compressed by xz", "xz -dc"),
+            (b"\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"),
         ];
         let mut magic = [0; 6];
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let length = read_full(&mut file, &mut magic)?;
         let magic = &magic[..length];
-        for (start, what, command) in ARCHIVES {
+        for (start, what, command) in OTHERS {
             if magic.starts_with(start) {
                 return Err(io::Error::other(format!(
-                    "is {what}, which is not read (.gz and .zst are): \
+                    "is {what}, which is not read (plain, .gz and .zst are): \
                      {command} FILE | plimsoll mine -"
                 )));
             }
@@ -175,6 +177,17 @@ impl Log {
             _ => Packing::None,
         };
         Ok(())
+    }
+
+    /// Why it cannot be read, and what to do where a part of it can.
+    fn unread(&self, error: &io::Error) -> String {
+        use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+        match (self.packing, error.kind()) {
+            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => format!(
+                "{error}: it is damaged, or not all of it is there; for what is whole, zcat FILE | plimsoll mine -"
+            ),
+            _ => error.to_string(),
+        }
     }
 
     /// What it is called.
@@ -312,7 +325,7 @@ impl<'a> Blocks<'a> {
                     Ok(Ok(block)) => return locked(&self.wrong).is_none().then_some(block),
                     Ok(Err(unused)) => memory = unused,
                     Err(error) => {
-                        let words = format!("{}: {error}", log.name());
+                        let words = format!("{}: {}", log.name(), log.unread(&error));
                         locked(&self.wrong).get_or_insert(words);
                         return None;
                     }
