@@ -269,7 +269,8 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         assert!(text.contains("to go on: plimsoll capacity --resume out"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
         // Nobody interrupted it.
-        folder.plimsoll("report out").ends(98).prints("stopped answering");
+        let again = folder.plimsoll("report out").ends(98).prints("Ended ");
+        assert!(unwrapped(&again.stdout).contains("the server stopped answering"), "{again:#?}");
     });
     folder.has(&["out/search.json", "out/report.html"]);
     let held = |search: &Value| {
@@ -277,10 +278,15 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         let answered = |step: &&Value| step["judged"]["succeeded_per_s"].as_f64() > Some(0.0);
         steps.filter(answered).cloned().collect::<Vec<_>>()
     };
-    let learnt = held(&json(&folder, "out/search.json"));
+    let search = json(&folder, "out/search.json");
+    let why = search["ended"].as_str().unwrap_or_default();
+    assert!(why.contains(": the server stopped answering"), "{search:#}");
+    let learnt = held(&search);
     assert!(learnt.len() >= 4, "{learnt:?}");
     answered(folder.plimsoll("capacity --resume out --budget 70s"));
-    let all = held(&json(&folder, "out/search.json"));
+    let search = json(&folder, "out/search.json");
+    assert_eq!(search["ended"], Value::Null, "{search:#}");
+    let all = held(&search);
     assert_eq!(all[..learnt.len()], learnt);
     drop(target);
 }
