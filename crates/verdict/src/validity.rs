@@ -178,8 +178,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::LateSends,
-        condition: "late p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above {LATE} \
-                    of the same percentile of response time",
+        condition: "late p50 or p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above \
+                    {LATE} of the same percentile of response time",
         consequence: "INVALID above {MOSTLY_LATE} of it: the percentiles are the generator's. Else LOWER_BOUND: \
                       response times include delays of the generator",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for the generator, or try \
