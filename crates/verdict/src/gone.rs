@@ -297,13 +297,28 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     if !long {
         return false;
     }
-    // Who was given up waited for the time-out.
-    let as_long = length.min(run.plan.timeout_ns) / 10 * 9;
-    let waited = run.histogram("service").map_or(0, |service| {
-        let held = service.recorded().filter(|&(value, _)| value >= as_long);
+    let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
+    if run.plan.rate_per_s.is_some() && constant && silence.released {
+        // Of few arrivals a second hardly one waits for all of it.
+        return true;
+    }
+    let Ok(service) = run.histogram("service") else { return false };
+    let count = |least: Nanos| {
+        let held = service.recorded().filter(|&(value, _)| value >= least);
         held.map(|(_, n)| n).fold(0, u64::saturating_add)
-    });
-    waited >= users
+    };
+    // Who was given up waited for the time-out.
+    let waited = count(length.min(run.plan.timeout_ns) / 10 * 9);
+    let quick = 1.0 - count(length / 2) as f64 / service.count().max(1) as f64;
+    waited >= users && !slow_by_themselves(run, quick, length)
+}
+
+/// Whether so few arrivals of an open loop came in a period of this length that all of them may have been slow by themselves,
+/// if the others of the run were: `quick` is the share of its responses that took less than half of it.
+fn slow_by_themselves(run: &Run, quick: f64, length: Nanos) -> bool {
+    let arrivals = run.rates.offered_per_s * length as f64 / SECOND as f64;
+    let attempts = run.totals.attempts.max(1) as f64;
+    run.plan.rate_per_s.is_some() && arrivals * quick < attempts.ln() + IMPROBABLE
 }
 
 /// Connections that were cut off within one or two blocks, far more than in all others: what a part of the

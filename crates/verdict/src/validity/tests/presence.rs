@@ -17,6 +17,7 @@ pub(super) fn dead(run: &mut Run, failed_slots: u32) {
         last_failed_ns: Some(10 * SECOND),
         failed_slots,
         ended: false,
+        released: false,
     };
     let user_ns = 100 * SECOND;
     let (down_ns, cut_ns) = (40 * SECOND, 40 * SECOND);
