@@ -44,6 +44,9 @@ pub(crate) const STALL_TIMES: u64 = 20;
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
 /// How many times as many as in any other period that long.
 const AT_ONCE_TIMES: f64 = 10.0;
+/// How often each connection must have been opened, and which share of them cut off, for that to be how the server ends them.
+const AGAIN: f64 = 10.0;
+const NEARLY_ALL: f64 = 0.9;
 /// Blocks from which on the usual number is known.
 const BLOCKS: usize = 5;
 
@@ -118,9 +121,27 @@ impl Gone {
             Some((ErrorClass::Protocol, _)) => {
                 format!("some of what the server sent was not usable HTTP: {words}")
             }
-            _ => format!("the server cut off some of its users: {words}"),
+            _ => {
+                let each = responses_each(run).map_or_else(String::new, |responses| {
+                    format!(
+                        "; nearly every connection ended so, after {} responses on average: a server that closes them on \
+                         purpose has to say so (`Connection: close`), or measure with --no-keepalive",
+                        grouped(responses, 1)
+                    )
+                });
+                format!("the server cut off some of its users: {words}{each}")
+            }
         }
     }
+}
+
+/// How many responses a connection had, on average, where nearly each was cut off, and opened again often.
+fn responses_each(run: &Run) -> Option<f64> {
+    let totals = &run.totals;
+    let cut = totals.errors.read.saturating_add(totals.errors.write) as f64;
+    let (opened, at_once) = (totals.connects as f64, f64::from(run.concurrency.open_max));
+    let habit = opened >= AGAIN * at_once.max(1.0) && cut >= NEARLY_ALL * opened;
+    (run.plan.keepalive && habit && totals.requests > 0).then(|| totals.requests as f64 / opened)
 }
 
 /// A silence that begins this early in the window is reported as one from the window's start.

@@ -82,6 +82,18 @@ fn a_server_that_went_away() {
     ]);
 }
 
+#[test]
+fn a_server_that_ends_each_connection_without_saying_so_is_told_by_that() {
+    let (_, _, text) = judged(closed(), |run| {
+        dead(run, 12);
+        run.presence.as_mut().unwrap().silences.clear();
+        run.totals.connects = 5_000;
+        run.totals.errors.add(ErrorClass::Read, 5_000);
+    });
+    let wanted = "nearly every connection ended so, after 2.0 responses on average";
+    assert!(text.contains(wanted), "{text}");
+}
+
 /// Who found no connection sent nothing, so that what was refused is missing from the rate that was sent as well.
 #[test]
 fn arrivals_that_are_refused_are_the_servers_and_those_left_besides_an_overloads() {
