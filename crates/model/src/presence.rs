@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn a_silence_behind_which_many_were_served_at_once_says_so() {
-        let waited = PresenceTally { waited: 0b1111, served: 0b10000, ..Default::default() };
-        for (released, expected) in [(0b100000, true), (0b1000000, false), (0, false)] {
+        let waited = PresenceTally { waited: 0b1111, served: 1 << 4, ..Default::default() };
+        for (released, expected) in [(1 << 5, true), (1 << 6, false), (0, false)] {
             let tally = PresenceTally { released, ..waited };
             let found = presence(&[interval(0, Phase::Window, tally)]).silences;
             let [silence] = &found[..] else { panic!("{found:?}") };
