@@ -269,8 +269,7 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         assert!(text.contains("to go on: plimsoll capacity --resume out"), "{text}");
         assert_eq!(ended.status.code(), Some(98));
         // Nobody interrupted it.
-        let again = folder.plimsoll("report out").ends(98).prints("Ended ");
-        assert!(unwrapped(&again.stdout).contains("the server stopped answering"), "{again:#?}");
+        folder.plimsoll("report out").ends(98).prints("stopped answering");
     });
     folder.has(&["out/search.json", "out/report.html"]);
     let held = |search: &Value| {
@@ -279,8 +278,13 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         steps.filter(answered).cloned().collect::<Vec<_>>()
     };
     let search = json(&folder, "out/search.json");
-    let why = search["ended"].as_str().unwrap_or_default();
-    assert!(why.contains(": the server stopped answering"), "{search:#}");
+    // Where a look at the idle server found it dead, that is a step.
+    let last = search["steps"].as_array().unwrap().last().unwrap();
+    if last["judged"]["succeeded_per_s"] != 0.0 {
+        let why = search["ended"].as_str().unwrap_or_default();
+        assert!(why.contains(": the server stopped answering"), "{search:#}");
+        folder.plimsoll("report out").ends(98).prints("Ended ");
+    }
     let learnt = held(&search);
     assert!(learnt.len() >= 4, "{learnt:?}");
     answered(folder.plimsoll("capacity --resume out --budget 70s"));
