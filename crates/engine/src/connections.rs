@@ -101,6 +101,14 @@ impl Connections {
         let conn = &self[j];
         conn.state == ConnState::Open
             && u32::from(conn.in_flight) + u32::from(self.burst) <= u32::from(self.slots)
+            && !self.is_to_close(j)
+    }
+
+    /// Whether the newest request in flight on connection `j` asks for `Connection: close`: nothing is sent behind it.
+    #[inline]
+    fn is_to_close(&self, j: u32) -> bool {
+        let newest = self[j].in_flight.checked_sub(1);
+        newest.is_some_and(|newest| self.in_flight[self.place(j, newest) as usize].closes)
     }
 
     /// Whether connection `j` has as many requests in flight as it may.
@@ -248,6 +256,16 @@ fn slot_after(head: u16, further: u16, slots: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_no_room_behind_a_request_that_asks_to_close() {
+        let mut connections = Connections::new(2, 3, 1, Arc::new([]), 0);
+        connections[1].state = ConnState::Open;
+        connections.push(1, InFlight::default());
+        assert!(connections.has_room(1));
+        connections.push(1, InFlight { closes: true, ..InFlight::default() });
+        assert!(!connections.has_room(1), "the third place stays empty");
+    }
 
     #[test]
     fn requests_leave_in_the_order_in_which_they_came() {

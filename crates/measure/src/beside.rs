@@ -3,7 +3,7 @@
 //!
 //! Owns the run's clock for samples, which it learns from the intervals, and the file. Does not own how a source is
 //! read (`observe`) nor what the figures mean (`verdict`). A source that fails is a gap with its error, and never ends
-//! a run.
+//! a run; neither does a file that cannot be written, whose failure is kept to be told ([`Beside::failure`]).
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -48,7 +48,9 @@ pub struct Beside {
     window: Option<(Nanos, Nanos)>,
     /// How each source is read, until its first sample is written.
     unnamed: Vec<Option<String>>,
+    /// None where no folder is given, and after the first failure.
     file: Option<Samples>,
+    failure: Option<io::Error>,
 }
 
 impl Beside {
@@ -63,10 +65,12 @@ impl Beside {
         for source in &all {
             builder.source(&source.name, source.role, &source.read_from());
         }
-        let file = folder.map(Samples::create).and_then(|made| {
+        let (file, failure) = match folder.map(Samples::create) {
+            None => (None, None),
+            Some(Ok(file)) => (Some(file), None),
             // The summary in `run.json` is there all the same.
-            made.ok()
-        });
+            Some(Err(error)) => (None, Some(error)),
+        };
         Self {
             watcher: Watcher::start(&all, every(plan)),
             builder,
@@ -76,6 +80,7 @@ impl Beside {
             window: None,
             unnamed: all.iter().map(|source| Some(source.read_from())).collect(),
             file,
+            failure,
         }
     }
 
@@ -92,23 +97,37 @@ impl Beside {
         self.collect();
         self.take_until(interval.end_ns);
         // A run that is killed leaves what came until then.
-        if let Some(file) = &mut self.file {
-            file.flush();
-        }
+        self.write(Samples::flush);
+    }
+
+    /// Takes what came until now, after the last interval.
+    pub fn end(&mut self) {
+        self.collect();
+        self.take_until(Nanos::MAX);
+        self.write(Samples::flush);
+    }
+
+    /// Why samples are not written, or no longer: once.
+    pub fn failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
     }
 
     /// Ends the watching.
     pub fn finish(mut self) -> Observed {
-        self.collect();
-        self.take_until(Nanos::MAX);
-        if let Some(file) = &mut self.file {
-            file.end();
-        }
+        self.end();
         for (source, dropped) in self.watcher.dropped().enumerate() {
             self.builder.dropped(source, dropped);
         }
         self.builder.end(self.end_ns);
         self.builder.finish()
+    }
+
+    /// Writes to the file as long as it can be written.
+    fn write(&mut self, what: impl FnOnce(&mut Samples) -> io::Result<()>) {
+        let written = self.file.as_mut().map_or(Ok(()), what);
+        if let Err(error) = written {
+            (self.file, self.failure) = (None, Some(error));
+        }
     }
 
     fn collect(&mut self) {
@@ -133,10 +152,10 @@ impl Beside {
             if let Some(offset_ns) = reading.offset_ns {
                 self.builder.offset(reading.source, offset_ns);
             }
-            if let Some(file) = &mut self.file {
+            if self.file.is_some() {
                 reading.sample.read_from = self.unnamed[reading.source].take();
-                file.append(&reading.sample);
             }
+            self.write(|file| file.append(&reading.sample));
         }
     }
 }
@@ -180,7 +199,7 @@ fn every(plan: &Plan) -> Duration {
 /// `samples.jsonl`, a sample a line.
 #[derive(Debug)]
 struct Samples {
-    file: Option<BufWriter<File>>,
+    file: BufWriter<File>,
     bytes: u64,
     stride: u64,
     /// Samples so far of each source: they take turns, and each is to be left out as often.
@@ -189,12 +208,15 @@ struct Samples {
 
 impl Samples {
     fn create(folder: &Path) -> io::Result<Self> {
-        let file = create_new(&folder.join(NAME), Readers::Owner)?;
-        Ok(Self { file: Some(BufWriter::new(file)), bytes: 0, stride: 1, seen: BTreeMap::new() })
+        create_new(&folder.join(NAME), Readers::Owner).map(Self::of)
     }
 
-    /// Appends a sample. After a failure, a full disk for example, the file stays as it is.
-    fn append(&mut self, sample: &Sample) {
+    fn of(file: File) -> Self {
+        Self { file: BufWriter::new(file), bytes: 0, stride: 1, seen: BTreeMap::new() }
+    }
+
+    /// Appends a sample. After a failure, a full disk for example, no more must be appended.
+    fn append(&mut self, sample: &Sample) -> io::Result<()> {
         let seen = match self.seen.get_mut(&sample.source) {
             Some(seen) => seen,
             None => self.seen.entry(sample.source.clone()).or_insert(0),
@@ -202,30 +224,20 @@ impl Samples {
         *seen += 1;
         // The first says where its source is read from.
         if *seen > 1 && !seen.is_multiple_of(self.stride) {
-            return;
+            return Ok(());
         }
-        let Some(file) = &mut self.file else { return };
-        let Ok(mut line) = serde_json::to_vec(sample) else { return };
+        let mut line = serde_json::to_vec(sample)?;
         line.push(b'\n');
         self.bytes += line.len() as u64;
-        if file.write_all(&line).is_err() {
-            self.file = None;
-        }
+        self.file.write_all(&line)?;
         if self.bytes > FIRST_BYTES.saturating_mul(self.stride.ilog2() as u64 + 1) {
             self.stride = self.stride.saturating_mul(2);
         }
+        Ok(())
     }
 
-    fn flush(&mut self) {
-        if self.file.as_mut().is_some_and(|file| file.flush().is_err()) {
-            self.file = None;
-        }
-    }
-
-    fn end(&mut self) {
-        if let Some(mut file) = self.file.take() {
-            let _ = file.flush();
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -270,11 +282,28 @@ mod tests {
         for nth in 0..3 {
             let read_from = (nth == 0).then(|| "redis://h".to_owned());
             let at_ns = Some(nth * SECOND);
-            samples.append(&Sample { at_ns, read_from, source: "cache".into(), ..Sample::new(0) });
+            let sample = Sample { at_ns, read_from, source: "cache".into(), ..Sample::new(0) };
+            samples.append(&sample).expect("room");
         }
-        samples.flush();
+        samples.flush().expect("room");
         let observed = replay(folder.path(), (0, SECOND)).expect("it is there");
         assert_eq!(observed.sources[0].read_from, "redis://h");
+    }
+
+    #[test]
+    fn samples_that_cannot_be_written_are_told_of_once_and_summed_up_all_the_same() {
+        let plan = Plan { duration_ns: Some(SECOND / 2), ..fixture::plan() };
+        let mut beside = Beside::start(&[], &[], &plan, Some(Path::new("/no/such/folder")));
+        let why = beside.failure().expect("there is no such folder");
+        assert!(why.kind() == io::ErrorKind::NotFound && beside.failure().is_none());
+        // A disk that is full from the first sample on.
+        let full = File::options().write(true).open("/dev/full").expect("/dev/full");
+        beside.file = Some(Samples::of(full));
+        std::thread::sleep(Duration::from_millis(250));
+        beside.interval(&Interval::new(0, Phase::Window, 0, SECOND / 4));
+        beside.write(|file| file.append(&Sample::new(0)).and_then(|()| file.flush()));
+        assert!(beside.failure().is_some() && beside.file.is_none() && beside.failure().is_none());
+        assert!(!beside.finish().sources.is_empty());
     }
 
     #[test]

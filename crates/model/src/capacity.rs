@@ -46,6 +46,10 @@ pub struct CapacitySearch {
     pub steps: Vec<SearchStep>,
     /// What came of it, in a sentence; absent while the search goes on.
     pub outcome: Option<String>,
+    /// What ended it early that is in none of the steps: at which step, and how the server went away or its responses changed,
+    /// or why the step could not be run or come to its end. Absent where nothing did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The load line found, as in `capacity.json`; absent while there is none.
     pub load_line: Option<LoadLine>,
     /// What limits it, most likely first: as `explain` says of the lowest level that broke an objective.

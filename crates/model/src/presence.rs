@@ -30,6 +30,9 @@ pub struct Silence {
     pub failed_slots: u32,
     /// Whether some user was served after it, even in the drain.
     pub ended: bool,
+    /// Whether several responses that had been awaited for long came at once at its end: what held up one held up all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub released: bool,
 }
 
 impl Silence {
@@ -72,7 +75,9 @@ impl PresenceSums {
         match interval.phase {
             Phase::Warmup => return,
             Phase::Window => self.window(interval.start_ns, interval.end_ns, presence),
-            Phase::Drain if presence.served != 0 => self.served(self.window_end_ns),
+            Phase::Drain if presence.served != 0 => {
+                self.served(self.window_end_ns, presence.released != 0);
+            }
             Phase::Drain => {}
         }
         self.sums.merge(presence);
@@ -86,7 +91,9 @@ impl PresenceSums {
             let bit = 1 << slot;
             let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
             if presence.served & bit != 0 {
-                self.served(from);
+                // What comes at once may come on both sides of an edge.
+                let near = bit | (bit << 1) | (bit >> 1);
+                self.served(from, presence.released & near != 0);
             } else if presence.unseen & bit != 0 {
                 self.unseen_ns = self.unseen_ns.saturating_add(1 << SLOT_BITS);
             } else if u64::from(slot) < slots && (presence.waited | presence.failed) & bit != 0 {
@@ -110,15 +117,15 @@ impl PresenceSums {
         }
     }
 
-    /// Some user was served at `at`.
-    fn served(&mut self, at: Nanos) {
+    /// Some user was served at `at`; `released` says whether several were that had waited for long.
+    fn served(&mut self, at: Nanos, released: bool) {
         let unseen_ns = std::mem::take(&mut self.unseen_ns);
         let Some(mut silence) = self.open.take() else { return };
         if silence.last_failed_ns == Some(silence.to_ns) {
             silence.to_ns = at.max(silence.to_ns);
             silence.unseen_ns = silence.unseen_ns.saturating_add(unseen_ns);
         }
-        self.keep(Silence { ended: true, ..silence });
+        self.keep(Silence { ended: true, released, ..silence });
     }
 
     /// Keeps a silence among the longest.
@@ -183,6 +190,7 @@ mod tests {
             last_failed_ns: Some(SECOND + 3 * SLOT),
             failed_slots: 2,
             ended: true,
+            released: false,
         };
         assert_eq!(found.silences, [whole]);
         let to_the_end = presence(&[window(0, served), window(1, dead)]);
@@ -225,6 +233,7 @@ mod tests {
             last_failed_ns,
             failed_slots: 2,
             ended: true,
+            released: false,
         };
         assert_eq!(found, [whole]);
         let drained = [window(0, served), window(1, refused), interval(2, Phase::Drain, back)];
@@ -238,6 +247,17 @@ mod tests {
         let found =
             presence(&[interval(0, Phase::Window, served), interval(1, Phase::Window, late)]);
         assert_eq!(found.silences, []);
+    }
+
+    #[test]
+    fn a_silence_behind_which_many_were_served_at_once_says_so() {
+        let waited = PresenceTally { waited: 0b1111, served: 1 << 4, ..Default::default() };
+        for (released, expected) in [(1 << 5, true), (1 << 6, false), (0, false)] {
+            let tally = PresenceTally { released, ..waited };
+            let found = presence(&[interval(0, Phase::Window, tally)]).silences;
+            let [silence] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((silence.released, silence.ended), (expected, true), "{released:b}");
+        }
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String 
 /// The facts of a search, named.
 pub(crate) fn facts(record: &CapacitySearch, reading: &Reading) -> Vec<(&'static str, String)> {
     let mut facts = vec![("Capacity", reading.outcome.clone())];
+    facts.extend(record.ended.iter().map(|why| ("Ended", why.clone())));
     let more = [
         ("Limit", &reading.why_not_more),
         ("Overload", &reading.overload),

@@ -105,6 +105,7 @@ fn empty_search() -> CapacitySearch {
         objectives: ["p99<500ms", "success>=99%"].map(String::from).into(),
         steps: Vec::new(),
         outcome: None,
+        ended: None,
         load_line: None,
         limited_by: Vec::new(),
     }

@@ -26,6 +26,9 @@ use crate::thread::Shared;
 const MOST: usize = 1024;
 /// The longest `delay`, in milliseconds: over a year.
 const LONGEST_DELAY_MS: f64 = 4e10;
+/// What is wrong with requests that no server answers.
+const BEHIND_A_CLOSE: &str = "it returned a request behind one that asks for `Connection: close`, which is the last of its \
+     connection: leave that field out, or return one request at a time";
 
 /// A script's requests for one worker.
 #[derive(Debug)]
@@ -115,6 +118,11 @@ impl Scripted {
         let bytes = text.as_bytes();
         cut(&bytes, &mut self.cuts)
             .map_err(|flaw| self.state.complain(Hook::Request, flaw.describe(&bytes)))?;
+        if let [before @ .., _] = &self.cuts[..]
+            && before.iter().any(|cut| cut.closes)
+        {
+            return Err(self.state.complain(Hook::Request, BEHIND_A_CLOSE));
+        }
         out.extend_from_slice(&bytes);
         Ok(())
     }
@@ -128,6 +136,11 @@ impl Scripted {
         }
         let message = format!("it returned {count} requests, and {most} when it was first called");
         Err(self.state.complain(Hook::Request, message))
+    }
+
+    /// Whether the requests that were made last ask for `Connection: close`: none can follow on their connection.
+    pub fn asks_to_close(&self) -> bool {
+        self.cuts.iter().any(|cut| cut.closes)
     }
 
     fn part(&self, Cut { head, closes, .. }: Cut, payload: Payload) -> Part {

@@ -354,6 +354,7 @@ mod tests {
             last_failed_ns: Some(4 * SECOND),
             failed_slots: 100,
             ended: true,
+            released: false,
         };
         let mut run = ruled(judged(closed(), Verdict::Invalid), &[Ruling::Pass]);
         run.objectives[0].objective = "available>=99%".into();

@@ -44,6 +44,9 @@ pub(crate) const STALL_TIMES: u64 = 20;
 pub(crate) const AT_ONCE: (u64, f64) = (5, 0.2);
 /// How many times as many as in any other period that long.
 const AT_ONCE_TIMES: f64 = 10.0;
+/// How often each connection must have been opened, and which share of them cut off, for that to be how the server ends them.
+const AGAIN: f64 = 10.0;
+const NEARLY_ALL: f64 = 0.9;
 /// Blocks from which on the usual number is known.
 const BLOCKS: usize = 5;
 
@@ -118,9 +121,27 @@ impl Gone {
             Some((ErrorClass::Protocol, _)) => {
                 format!("some of what the server sent was not usable HTTP: {words}")
             }
-            _ => format!("the server cut off some of its users: {words}"),
+            _ => {
+                let each = responses_each(run).map_or_else(String::new, |responses| {
+                    format!(
+                        "; nearly every connection ended so, after {} responses on average: a server that closes them on \
+                         purpose has to say so (`Connection: close`), or measure with --no-keepalive",
+                        grouped(responses, 1)
+                    )
+                });
+                format!("the server cut off some of its users: {words}{each}")
+            }
         }
     }
+}
+
+/// How many responses a connection had, on average, where nearly each was cut off, and opened again often.
+fn responses_each(run: &Run) -> Option<f64> {
+    let totals = &run.totals;
+    let cut = totals.errors.read.saturating_add(totals.errors.write) as f64;
+    let (opened, at_once) = (totals.connects as f64, f64::from(run.concurrency.open_max));
+    let habit = opened >= AGAIN * at_once.max(1.0) && cut >= NEARLY_ALL * opened;
+    (run.plan.keepalive && habit && totals.requests > 0).then(|| totals.requests as f64 / opened)
 }
 
 /// A silence that begins this early in the window is reported as one from the window's start.
@@ -297,13 +318,28 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     if !long {
         return false;
     }
-    // Who was given up waited for the time-out.
-    let as_long = length.min(run.plan.timeout_ns) / 10 * 9;
-    let waited = run.histogram("service").map_or(0, |service| {
-        let held = service.recorded().filter(|&(value, _)| value >= as_long);
+    let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
+    if run.plan.rate_per_s.is_some() && constant && silence.released {
+        // Of few arrivals a second hardly one waits for all of it.
+        return true;
+    }
+    let Ok(service) = run.histogram("service") else { return false };
+    let count = |least: Nanos| {
+        let held = service.recorded().filter(|&(value, _)| value >= least);
         held.map(|(_, n)| n).fold(0, u64::saturating_add)
-    });
-    waited >= users
+    };
+    // Who was given up waited for the time-out.
+    let waited = count(length.min(run.plan.timeout_ns) / 10 * 9);
+    let quick = 1.0 - count(length / 2) as f64 / service.count().max(1) as f64;
+    waited >= users && !slow_by_themselves(run, quick, length)
+}
+
+/// Whether so few arrivals of an open loop came in a period of this length that all of them may have been slow by themselves,
+/// if the others of the run were: `quick` is the share of its responses that took less than half of it.
+fn slow_by_themselves(run: &Run, quick: f64, length: Nanos) -> bool {
+    let arrivals = run.rates.offered_per_s * length as f64 / SECOND as f64;
+    let attempts = run.totals.attempts.max(1) as f64;
+    run.plan.rate_per_s.is_some() && arrivals * quick < attempts.ln() + IMPROBABLE
 }
 
 /// Connections that were cut off within one or two blocks, far more than in all others: what a part of the

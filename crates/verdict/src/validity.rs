@@ -84,7 +84,8 @@ pub const RULES: &[Rule] = &[
                     row at the end (likewise); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
                     {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
-                    p50); the server refused or \
+                    p50, unless all of the few that arrived meanwhile may have been slow by themselves); \
+                    the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, \
                     it did so to {AT_ONCE} of the connections",
@@ -178,8 +179,8 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::LateSends,
-        condition: "late p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above {LATE} \
-                    of the same percentile of response time",
+        condition: "late p50 or p99 (of few arrivals, the highest percentile that they show) is above {ON_TIME} and above \
+                    {LATE} of the same percentile of response time",
         consequence: "INVALID above {MOSTLY_LATE} of it: the percentiles are the generator's. Else LOWER_BOUND: \
                       response times include delays of the generator",
         advice: "Use fewer arrivals per worker (-t), leave cores idle for the generator, or try \

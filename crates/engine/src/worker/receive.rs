@@ -9,6 +9,7 @@ use wire::{Eof, ResponseEvent, WireError};
 use super::Worker;
 use super::response::{Reading, SERVER_ERROR, failure};
 use crate::conn::{Conn, ConnState};
+use crate::presence::LONG_WAIT;
 use crate::problem::{Problem, describe};
 use crate::recorder::WholeResponse;
 use crate::response_kinds::{IN_PIECES, ResponseShape};
@@ -255,6 +256,9 @@ impl Worker {
         let service_ns = now.saturating_sub(flight.sent);
         if measured {
             self.conns.took(j, service_ns);
+        }
+        if service_ns >= LONG_WAIT {
+            self.recorder.watch.waited_long(now);
         }
         let seen = ResponseShape { endpoint: flight.endpoint, look, bytes, service_ns, now };
         if self.incoming.coded.is_some() && failure.is_none() && !self.is_like_first(seen) {

@@ -193,16 +193,18 @@ fn without_keepalive_each_request_has_a_connection() {
 
 #[test]
 fn a_request_that_asks_to_close_is_the_last_of_its_connection() {
-    let mut load = closed(4);
-    load.request = b"GET / HTTP/1.1\r\nHost: sim\r\nconnection: Close\r\n\r\n".to_vec();
-    // The server closes, as it was asked to, and does not say so.
-    let outcome = drive(&load, |world| {
-        let reply = |_| Some(Reply::ok_after(MILLISECOND).ending(net::Close::Flush));
-        scripted(world, &load.request, reply).0
-    });
-    let totals = outcome.run.totals;
-    assert_eq!((totals.attempts, totals.server_closes), (totals.succeeded, 0), "{totals:?}");
-    assert!(totals.connects >= totals.attempts && totals.attempts > 4 * 500, "{totals:?}");
+    for pipeline in [1, 4] {
+        let mut load = closed(4).with(|plan| plan.pipeline = pipeline);
+        load.request = b"GET / HTTP/1.1\r\nHost: sim\r\nconnection: Close\r\n\r\n".to_vec();
+        // The server closes, as it was asked to, and does not say so.
+        let outcome = drive(&load, |world| {
+            let reply = |_| Some(Reply::ok_after(MILLISECOND).ending(net::Close::Flush));
+            scripted(world, &load.request, reply).0
+        });
+        let totals = outcome.run.totals;
+        assert_eq!((totals.attempts, totals.server_closes), (totals.succeeded, 0), "{totals:?}");
+        assert!(totals.connects >= totals.attempts && totals.attempts > 4 * 500, "{totals:?}");
+    }
 }
 
 /// The members of an ascending series below a limit.

@@ -6,6 +6,7 @@ use net::Close;
 use testkit::sim::World;
 
 use crate::harness::{Load, Served, closed, drive, open};
+use crate::healthy::draws;
 use crate::server::{NthRequest, OK, Reply, mortal, one_by_one, scripted};
 
 const ERROR: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n";
@@ -243,6 +244,30 @@ fn a_stall_of_less_than_a_second_is_named_where_it_is_a_tenth_of_the_window() {
         let (consequence, text) = finding(&until(800)).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
         assert_eq!(finding(&until(450)), None);
+    }
+}
+
+/// The few arrivals of a low rate that a stall holds up have their responses at once; requests that are slow by themselves
+/// have them apart, and at times no other is served meanwhile.
+#[test]
+fn a_stall_of_few_arrivals_is_named_and_slow_requests_of_some_are_not() {
+    for rate_per_s in [8.0, 20.0, 45.0] {
+        let load = open(rate_per_s, 100).with(|plan| plan.duration_ns = Some(6 * SECOND));
+        let stall = (2 * SECOND, 2 * SECOND + 800 * MILLISECOND);
+        let (consequence, text) = finding(&stalled(&load, stall, 5_000_000)).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+    }
+    for seed in testkit::sim::seeds(0..20) {
+        let mut draw = draws(seed);
+        let load = open(2.0, 20).with(|plan| plan.duration_ns = Some(10 * SECOND));
+        let slow = drive(&load, |world| {
+            let serve = move |_: NthRequest| {
+                let took_ms = if draw() < 0.4 { 1_050 } else { 5 };
+                Some(Reply::ok_after(took_ms * MILLISECOND))
+            };
+            scripted(world, &load.request, serve).0
+        });
+        assert_eq!(finding(&judged(slow.run)), None, "seed {seed}");
     }
 }
 

@@ -38,6 +38,9 @@ pub struct PresenceTally {
     /// Slots in which an attempt failed without a response, or with a server error.
     #[serde(rename = "failed_set")]
     pub failed: u64,
+    /// Slots in which several responses that had been awaited for long began to come at once.
+    #[serde(rename = "released_set")]
+    pub released: u64,
 }
 
 impl PresenceTally {
@@ -63,6 +66,7 @@ impl PresenceTally {
         self.unseen |= other.unseen;
         self.waited |= other.waited;
         self.failed |= other.failed;
+        self.released |= other.released;
     }
 
     /// The share of the users' time in which the server was there for them; none in an open loop.

@@ -258,6 +258,7 @@ fn empty(url: &str, settings: Settings, objectives: Vec<String>) -> CapacitySear
         wanted_per_s: None,
         steps: Vec::new(),
         outcome: None,
+        ended: None,
         load_line: None,
         limited_by: Vec::new(),
     }
@@ -371,6 +372,7 @@ pub fn report(dir: &Path, format: CapacityFormat) -> Result<u8, Failure> {
     let code = match ending {
         // What ended it is in no step: the server went away or changed, or the next step could not be run.
         None if record.outcome.is_some() => NOT_BELIEVABLE,
+        None if record.ended.is_some() => COULD_NOT_RUN,
         _ => exit_code(ending, &record, &missed),
     };
     Ok(if code == DONE && !(written && printed) { COULD_NOT_RUN } else { code })

@@ -19,6 +19,7 @@ use crate::args::{LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
 use crate::load::address::Destination;
 use crate::load::body;
+use crate::load::plan::asks_to_close;
 use crate::load::script_run::SiteParts;
 use crate::load::settings::{Origin, Settings, ShapeSettings};
 use crate::load::workload_file::{self, Ready, WorkloadFile};
@@ -126,6 +127,9 @@ impl LoadInput {
         let destination = Destination::parse(text)?;
         let (method, body) = method_and_body(args)?;
         let headers = headers(args)?;
+        if args.pipeline > 1 && asks_to_close(&headers) {
+            return pipeline_of_closes(args.pipeline, "requests");
+        }
         let request = encode(&destination, &method, &headers, body.as_deref(), !args.no_keepalive)?;
         let supply = supply(&request, &method, args)?;
         Ok(Self {
@@ -372,6 +376,17 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
         Some(_) => usage("-u takes USER:PASSWORD, and USER: where there is no password"),
         None => Ok(()),
     }
+}
+
+/// Refuses to send requests behind those that end their connection; `which` says which these are.
+///
+/// # Errors
+/// Always.
+pub(super) fn pipeline_of_closes<T>(pipeline: u64, which: &str) -> Result<T, Failure> {
+    usage(format!(
+        "--pipeline {pipeline}: {which} that ask for `Connection: close` are each the last of their connection, so that \
+         none is sent behind them: leave out either"
+    ))
 }
 
 /// What sends the request, and checks the responses where it was asked for.

@@ -91,7 +91,7 @@ impl Prepared {
 }
 
 /// Whether header fields ask for each connection to be closed after its request, as `--no-keepalive` does.
-fn asks_to_close(headers: &[(String, String)]) -> bool {
+pub(super) fn asks_to_close(headers: &[(String, String)]) -> bool {
     let mut named = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
     named.any(|(_, value)| traffic::asks_to_close(value.as_bytes()))
 }

@@ -14,7 +14,7 @@ use net::limits::{self, FileLimit};
 use crate::args::{IoArg, LoadArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::address;
-use crate::load::input::{LevelInput, LoadInput, Requests};
+use crate::load::input::{LevelInput, LoadInput, Requests, pipeline_of_closes};
 use crate::load::room::{self, Wanted};
 use crate::load::script_run::{Begun, ScriptRun};
 use crate::load::shape::{MOST_THREADS, Shape, threads};
@@ -197,6 +197,9 @@ impl Prepared {
             }
             None => Begun::without_script(supply),
         };
+        if self.args.pipeline > 1 && begun.closes {
+            return pipeline_of_closes(self.args.pipeline, "the script's requests");
+        }
         let burst = u64::from(begun.burst);
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < burst * threads) {
             return usage(format!(

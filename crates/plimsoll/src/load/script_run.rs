@@ -73,6 +73,8 @@ pub struct Begun {
     pub destinations: Arc<[Option<SocketAddr>]>,
     /// Requests that leave together at most.
     pub burst: u16,
+    /// Whether the script's requests ask for `Connection: close`.
+    pub closes: bool,
     /// Set when a hook does not return.
     pub stuck: Arc<OnceLock<Halt>>,
 }
@@ -80,7 +82,7 @@ pub struct Begun {
 impl Begun {
     /// What a level needs that has no script.
     pub fn without_script(sources: Arc<dyn Supply>) -> Self {
-        Self { sources, destinations: Arc::default(), burst: 1, stuck: Arc::default() }
+        Self { sources, destinations: Arc::default(), burst: 1, closes: false, stuck: Arc::default() }
     }
 }
 
@@ -147,12 +149,13 @@ impl ScriptRun {
         let usual = addresses.first().copied();
         let destinations = session.addresses().into_iter().map(|chosen| chosen.or(usual)).collect();
         let burst = sources.first().map_or(1, |source| source.burst());
+        let closes = sources.first().is_some_and(Scripted::asks_to_close);
         *self.session.borrow_mut() = Some(session);
         let driving = Driving { stuck: Arc::default(), stop: stop.clone() };
         let stuck = driving.stuck.clone();
         self.watch.set(Some(driving));
         let places = sources.into_iter().map(|source| Mutex::new(Some(source))).collect();
-        Ok(Begun { sources: Arc::new(Places(places)), destinations, burst, stuck })
+        Ok(Begun { sources: Arc::new(Places(places)), destinations, burst, closes, stuck })
     }
 
     /// Ends a run of the script: calls `done` with its results, if the script defines it and did not end

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::Launch;
-use measure::beside::Beside;
+use measure::beside::{self, Beside};
 use measure::journal::{self, Journal};
 use measure::{Observer, clock};
 use model::{Abort, Environment, Interval, Nanos, Plan, Run, RunHead};
@@ -111,6 +111,14 @@ fn without_journal(dir: &Path, error: &std::io::Error) {
     eprintln!("plimsoll: cannot write {}: {error}; the run goes on without it", path.display());
 }
 
+fn without_samples(dir: &Path, error: &std::io::Error) {
+    let path = dir.join(beside::NAME);
+    eprintln!(
+        "plimsoll: cannot write {}: {error}; the run goes on without its samples, which are summed up in the result",
+        path.display()
+    );
+}
+
 /// What a command does with a run as it comes.
 struct Command<'a> {
     /// With its folder; none after the first failure.
@@ -129,6 +137,18 @@ struct Watched<'a> {
     sources: &'a [Source],
     folder: Option<&'a Path>,
     plan: &'a Plan,
+}
+
+impl Command<'_> {
+    /// Says that samples are not written, or no longer, when that has just come about.
+    fn tell_of_samples(&mut self) {
+        let dir = self.watched.as_ref().and_then(|watched| watched.folder);
+        if let (Some(dir), Some(beside)) = (dir, &mut self.beside)
+            && let Some(error) = beside.failure()
+        {
+            without_samples(dir, &error);
+        }
+    }
 }
 
 impl Observer for Command<'_> {
@@ -160,6 +180,7 @@ impl Observer for Command<'_> {
         if let Some(beside) = &mut self.beside {
             beside.interval(interval);
         }
+        self.tell_of_samples();
     }
 
     fn ends(&mut self, interval: &Interval) -> Option<Abort> {
@@ -176,6 +197,8 @@ impl Observer for Command<'_> {
             without_journal(dir, &error);
         }
         calibrations::compare(run);
+        self.beside.iter_mut().for_each(Beside::end);
+        self.tell_of_samples();
         run.observed = self.beside.take().map(Beside::finish);
     }
 }

@@ -277,10 +277,20 @@ fn a_target_that_dies_keeps_what_was_learnt_and_resume_goes_on() {
         let answered = |step: &&Value| step["judged"]["succeeded_per_s"].as_f64() > Some(0.0);
         steps.filter(answered).cloned().collect::<Vec<_>>()
     };
-    let learnt = held(&json(&folder, "out/search.json"));
+    let search = json(&folder, "out/search.json");
+    // Where a look at the idle server found it dead, that is a step.
+    let last = search["steps"].as_array().unwrap().last().unwrap();
+    if last["judged"]["succeeded_per_s"] != 0.0 {
+        let why = search["ended"].as_str().unwrap_or_default();
+        assert!(why.contains(": the server stopped answering"), "{search:#}");
+        folder.plimsoll("report out").ends(98).prints("Ended ");
+    }
+    let learnt = held(&search);
     assert!(learnt.len() >= 4, "{learnt:?}");
     answered(folder.plimsoll("capacity --resume out --budget 70s"));
-    let all = held(&json(&folder, "out/search.json"));
+    let search = json(&folder, "out/search.json");
+    assert_eq!(search["ended"], Value::Null, "{search:#}");
+    let all = held(&search);
     assert_eq!(all[..learnt.len()], learnt);
     drop(target);
 }

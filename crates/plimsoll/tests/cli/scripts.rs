@@ -266,6 +266,12 @@ fn an_error_names_its_place_and_the_partial_result_stands() {
 }
 
 #[test]
+fn requests_that_close_their_connection_are_not_pipelined() {
+    let (_, ended) = ours("wrk.headers.Connection = 'close'", "-c2 -d1s --pipeline 4");
+    ended.refuses(2, "--pipeline 4: the script's requests that ask for `Connection: close`");
+}
+
+#[test]
 fn a_hook_that_never_returns_ends_the_run_with_what_there_is() {
     // LuaJIT compiles the loop: nothing inside it can be stopped.
     let script = "local n = 0\nfunction response()\n  n = n + 1\n  \

@@ -295,7 +295,9 @@ fn a_full_disk_costs_the_files_alone() {
     let ended = end(limited);
     assert!([1, 98].contains(&ended.code), "{ended:?}");
     assert!(ended.stdout.contains("20 of status 200"), "{ended:?}");
-    let lines: Vec<&str> = ended.stderr.lines().collect();
+    // Whether a sample of the machine was taken in so short a time is chance.
+    let lines = ended.stderr.lines().filter(|line| !line.contains("samples.jsonl"));
+    let lines: Vec<&str> = lines.collect();
     assert_eq!(lines.len(), 2, "{ended:?}");
     assert!(lines[0].contains("run.journal") && lines[0].contains("the run goes on without it"));
     assert!(lines[1].contains("run.json, ") && lines[1].contains("File too large"), "{ended:?}");

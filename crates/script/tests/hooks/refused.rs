@@ -38,6 +38,10 @@ fn before_the_run_the_command_fails() {
             "x.lua: its return value is not a request: an incomplete request at 1:6 (in request())",
         ),
         (
+            "wrk.headers.Connection = 'close'\nfunction request() return wrk.format():rep(2) end",
+            "x.lua: it returned a request behind one that asks for `Connection: close`",
+        ),
+        (
             "function request()\n local r = wrk.format(nil, nil, 5) return r end",
             "x.lua:2: attempt to index local 'headers'",
         ),

@@ -75,7 +75,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     if given.budget.is_some() {
         record.settings.budget_ns = wanted.budget_ns;
     }
-    record.outcome = None;
+    (record.outcome, record.ended) = (None, None);
     // What the load is of may be told better by now.
     record.users_of_load = super::users_of_load(&args, &input)?;
     record.wanted_per_s = super::wanted(&args, &input);

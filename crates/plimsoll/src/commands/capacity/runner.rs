@@ -7,7 +7,7 @@ use std::time::Instant;
 use engine::Launch;
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::units::MILLISECOND;
-use model::{LevelKind, Nanos};
+use model::{LevelKind, Nanos, Run};
 use observe::Source;
 use verdict::capacity::judge::judge;
 use verdict::capacity::{Asked, Ending, Next, Search, words};
@@ -86,37 +86,34 @@ impl SearchRunner {
                 return Ok(End::Interrupted);
             }
             let nth = record.steps.len() + 1;
-            let prefix = format!("[{}] ", name(self.settings.kind, &step));
+            let at = name(self.settings.kind, &step);
+            let prefix = format!("[{at}] ");
             let adjust = |launch| in_step(launch, &step);
             let mut run = match series.run(prefix, &self.prepared, self.nth(nth, &step), adjust) {
                 Ok(run) => run,
                 Err(failure) if record.steps.is_empty() => return Err(failure),
                 Err(failure) => {
                     eprintln!("plimsoll: {failure}");
+                    record.ended = Some(format!("{at} could not be run: {failure}"));
                     return Ok(End::Over(Ending::Stuck));
                 }
             };
-            if run.halted.is_some() {
+            if let Some(why) = &run.halted {
+                record.ended = Some(format!("{at} ended early: {why}"));
                 files.write_run(nth, &step, &run);
                 return Ok(End::Halted);
             }
             if run.interrupted {
                 return Ok(End::Interrupted);
             }
-            if let Some(gone) = gone_for_good(&run)
-                && run.totals.errors.connect > 0
-            {
+            if let Some((why, ending)) = trouble(&mut run, &mut seen) {
+                let why = format!("{at}: {why}");
+                eprintln!("plimsoll: {why}");
                 // Not a step of the search: --resume runs it again, when the server is back.
-                let at = name(self.settings.kind, &step);
-                eprintln!("plimsoll: {at}: {}", gone.sentence(&run));
-                files.write_run(nth, &step, &run);
-                return Ok(End::Over(Ending::Died));
-            }
-            if let Some(changed) = seen.changed(&mut run) {
-                eprintln!("plimsoll: {}: {changed}", name(self.settings.kind, &step));
-                if !may_be_by_load(record, &step) {
+                if ending == Ending::Died || !may_be_by_load(record, &step) {
                     files.write_run(nth, &step, &run);
-                    return Ok(End::Over(Ending::Changed));
+                    record.ended = Some(why);
+                    return Ok(End::Over(ending));
                 }
             }
             let endpoints = Endpoint::all_of(&run).unwrap_or_default();
@@ -151,6 +148,15 @@ impl SearchRunner {
             (u64::from(self.settings.connections), Some(step.level))
         };
         Shape { connections, rate_per_s, duration_ns: Some(step.window_ns), requests: None }
+    }
+}
+
+/// What is wrong with the server in a run, and how that ends the search: it is gone for good, or responds otherwise than
+/// before.
+fn trouble(run: &mut Run, seen: &mut Seen) -> Option<(String, Ending)> {
+    match gone_for_good(run) {
+        Some(gone) if run.totals.errors.connect > 0 => Some((gone.sentence(run), Ending::Died)),
+        _ => Some((seen.changed(run)?, Ending::Changed)),
     }
 }
 

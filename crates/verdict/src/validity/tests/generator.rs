@@ -53,6 +53,17 @@ fn rules_about_the_generator() {
             "requests left late",
         ),
         (
+            "late by most, but for a few that take long",
+            open(),
+            |run| {
+                (run.late_ns.p50, run.response_ns.p50) = (2 * MILLISECOND, 3 * MILLISECOND);
+                (run.late_ns.p99, run.response_ns.p99) = (3 * MILLISECOND, 800 * MILLISECOND);
+            },
+            Verdict::Invalid,
+            ReasonCode::LateSends,
+            "requests left late: p50 2.00ms, of a response p50 of 3.00ms",
+        ),
+        (
             "fewer sent than offered",
             open(),
             |run| run.rates.achieved_per_s = 990.0,

@@ -17,6 +17,7 @@ pub(super) fn dead(run: &mut Run, failed_slots: u32) {
         last_failed_ns: Some(10 * SECOND),
         failed_slots,
         ended: false,
+        released: false,
     };
     let user_ns = 100 * SECOND;
     let (down_ns, cut_ns) = (40 * SECOND, 40 * SECOND);
@@ -79,6 +80,18 @@ fn a_server_that_went_away() {
             "cut off some of its users",
         ),
     ]);
+}
+
+#[test]
+fn a_server_that_ends_each_connection_without_saying_so_is_told_by_that() {
+    let (_, _, text) = judged(closed(), |run| {
+        dead(run, 12);
+        run.presence.as_mut().unwrap().silences.clear();
+        run.totals.connects = 5_000;
+        run.totals.errors.add(ErrorClass::Read, 5_000);
+    });
+    let wanted = "nearly every connection ended so, after 2.0 responses on average";
+    assert!(text.contains(wanted), "{text}");
 }
 
 /// Who found no connection sent nothing, so that what was refused is missing from the rate that was sent as well.
