@@ -19,6 +19,7 @@ mod own;
 mod preflight;
 mod reaching;
 mod restart;
+mod seldom;
 mod shown;
 mod ticking;
 mod tried;

@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use super::seldom::Seldom;
 use crate::health::ServerView;
 use crate::path::Failure;
 
 /// Seconds without a failure after which it is over.
 const OVER_S: u64 = 10;
-/// Seconds between two sentences about a failure that lasts.
-const AGAIN_S: u64 = 60;
 
 /// One server and kind.
 type Which = (String, SocketAddr, Failure);
@@ -21,7 +20,7 @@ struct Lasting {
     before: u64,
     counted: u64,
     last_s: u64,
-    said_s: u64,
+    said: Seldom,
 }
 
 /// What fails now.
@@ -58,14 +57,16 @@ impl Failing {
         let (upstream, socket, failure) = &which;
         let name = format!("upstream `{upstream}`, server {socket}: {}", failure.does());
         if counted > before {
-            let lasting = self.lasting.entry(which).or_insert_with(|| {
-                say.push(format!("{name} ({})", requests(counted - before)));
-                Lasting { before, counted, last_s: now_s, said_s: now_s }
-            });
+            let is_new = !self.lasting.contains_key(&which);
+            let new = || Lasting { before, counted, last_s: now_s, said: Seldom::default() };
+            let lasting = self.lasting.entry(which).or_insert_with(new);
             (lasting.counted, lasting.last_s) = (counted, now_s);
-            if now_s - lasting.said_s >= AGAIN_S {
-                lasting.said_s = now_s;
-                say.push(format!("{name}, still ({} so far)", requests(counted - lasting.before)));
+            if lasting.said.may_say(now_s) {
+                let so_far = requests(counted - lasting.before);
+                say.push(match is_new {
+                    true => format!("{name} ({so_far})"),
+                    false => format!("{name}, still ({so_far} so far)"),
+                });
             }
         } else if let Some(lasting) = self.lasting.get(&which)
             && now_s - lasting.last_s >= OVER_S

@@ -1,24 +1,22 @@
-//! Connections without the header of the PROXY protocol where one is asked for: said once a minute at most.
+//! Connections without the header of the PROXY protocol where one is asked for.
 
-/// Between two sentences, in seconds.
-const EVERY_S: u64 = 60;
+use super::seldom::Seldom;
 
 /// What was said of them.
 #[derive(Debug, Default)]
 pub(super) struct Headerless {
     told: u64,
-    told_s: Option<u64>,
+    said: Seldom,
 }
 
 impl Headerless {
     /// What is to be said where there were so many in all by now, which is in seconds.
     pub(super) fn look(&mut self, in_all: u64, now_s: u64) -> Option<String> {
         let new = in_all.saturating_sub(self.told);
-        let lately = self.told_s.is_some_and(|told_s| now_s < told_s + EVERY_S);
-        if new == 0 || lately {
+        if new == 0 || !self.said.may_say(now_s) {
             return None;
         }
-        (self.told, self.told_s) = (in_all, Some(now_s));
+        self.told = in_all;
         let some = if new == 1 { "" } else { "s" };
         Some(format!(
             "{new} connection{some} to a listener with `proxy_protocol = true` began without a PROXY header and got no answer: the load \

@@ -67,7 +67,8 @@ pub(super) fn run(
             let servers = control.health().view(net::clock::now());
             control.troubles().set("active checks", all_out(&servers));
             let since_s = now.duration_since(begun).as_secs();
-            let said = failing.look(&servers, since_s).into_iter().chain(checked.look(&servers));
+            let said = failing.look(&servers, since_s).into_iter();
+            let said = said.chain(checked.look(&servers, since_s));
             let said = said.chain(headerless.look(control.path().headerless, since_s));
             said.for_each(|sentence| control.troubles().say(sentence));
         }
