@@ -329,6 +329,13 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
         let metrics = gate.admin("GET", "/metrics", "").body;
         metrics.contains("plimsoll_gate_refused_total{route=\"-\",why=\"invalid\"} 1\n")
     });
+    // Keys are told by their numbers.
+    soon(|| {
+        let metrics = gate.admin("GET", "/metrics", "").body;
+        assert!(!metrics.contains(&key), "{metrics}");
+        metrics.contains("\nplimsoll_gate_key_responses_total{key=\"1\",status=\"2xx\"} ")
+            && metrics.contains("plimsoll_gate_key_refused_total{key=\"none\",why=\"key_missing\"}")
+    });
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");
