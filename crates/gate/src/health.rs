@@ -42,6 +42,8 @@ pub struct ServerHealth {
     checks_failed: AtomicU64,
     /// Requests that it failed, by how.
     failed_by: [AtomicU64; Failure::COUNT],
+    /// How TLS failed last, and what is known of why.
+    tls: Mutex<Option<(Failure, String)>>,
 }
 
 /// Whether a server may be taken for a request.
@@ -76,6 +78,8 @@ pub struct ServerView {
     pub checks_failed: u64,
     /// Requests that it failed so far, by how, in the order of [`Failure::ALL`]. A request that was sent again counts twice.
     pub failed_by: [u64; Failure::COUNT],
+    /// How TLS failed last, and what is known of why.
+    pub tls: Option<(Failure, String)>,
 }
 
 impl Health {
@@ -108,6 +112,7 @@ impl Health {
             checks: known.state.checks.load(Relaxed),
             checks_failed: known.state.checks_failed.load(Relaxed),
             failed_by: std::array::from_fn(|kind| known.state.failed_by[kind].load(Relaxed)),
+            tls: known.state.tls.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
         servers.iter().map(view).collect()
     }
@@ -164,6 +169,12 @@ impl ServerHealth {
     /// A request failed in this way.
     pub fn failed_by(&self, failure: Failure) {
         self.failed_by[failure as usize].fetch_add(1, Relaxed);
+    }
+
+    /// TLS failed in this way; with what is known of why.
+    pub fn tls_failed(&self, failure: Failure, about: Option<String>) {
+        let about = about.map(|about| (failure, about));
+        *self.tls.lock().unwrap_or_else(PoisonError::into_inner) = about;
     }
 
     /// A request was not answered: no connection, or none that lasted.

@@ -63,6 +63,7 @@ mod tests {
             checks: 0,
             checks_failed: 0,
             failed_by: [0; Failure::COUNT],
+            tls: None,
         }
     }
 

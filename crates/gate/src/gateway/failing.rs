@@ -43,13 +43,22 @@ impl Failing {
         for server in servers {
             for (failure, counted) in Failure::ALL.into_iter().zip(server.failed_by) {
                 let which = (server.upstream.clone(), server.socket, failure);
-                self.take(which, counted, now_s, &mut say);
+                let about = server.tls.as_ref().filter(|(of, _)| *of == failure);
+                let about = about.map(|(_, about)| about.as_str());
+                self.take(which, about, counted, now_s, &mut say);
             }
         }
         say
     }
 
-    fn take(&mut self, which: Which, counted: u64, now_s: u64, say: &mut Vec<String>) {
+    fn take(
+        &mut self,
+        which: Which,
+        about: Option<&str>,
+        counted: u64,
+        now_s: u64,
+        say: &mut Vec<String>,
+    ) {
         let before = self.counted.get(&which).copied().unwrap_or(0);
         if counted != before {
             self.counted.insert(which.clone(), counted);
@@ -63,9 +72,10 @@ impl Failing {
             (lasting.counted, lasting.last_s) = (counted, now_s);
             if lasting.said.may_say(now_s) {
                 let so_far = requests(counted - lasting.before);
+                let about = about.map(|about| format!(": {about}")).unwrap_or_default();
                 say.push(match is_new {
-                    true => format!("{name} ({so_far})"),
-                    false => format!("{name}, still ({so_far} so far)"),
+                    true => format!("{name}{about} ({so_far})"),
+                    false => format!("{name}{about}, still ({so_far} so far)"),
                 });
             }
         } else if let Some(lasting) = self.lasting.get(&which)
@@ -100,7 +110,21 @@ mod tests {
             checks: 0,
             checks_failed: 0,
             failed_by,
+            tls: None,
         }]
+    }
+
+    #[test]
+    fn what_is_known_of_a_certificate_is_said() {
+        let mut servers = server(0, 0);
+        servers[0].failed_by[Failure::Expired as usize] = 1;
+        servers[0].tls = Some((Failure::Expired, "it was valid until 2020-01-01".into()));
+        let said = Failing::default().look(&servers, 1);
+        let words = "shows a certificate that has expired: it was valid until 2020-01-01 (1 request)";
+        assert!(said.len() == 1 && said[0].ends_with(words), "{said:?}");
+        servers[0].tls = Some((Failure::OtherName, "of before".into()));
+        let said = Failing::default().look(&servers, 1);
+        assert!(said[0].ends_with("that has expired (1 request)"), "{said:?}");
     }
 
     #[test]

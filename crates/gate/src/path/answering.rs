@@ -59,6 +59,10 @@ impl Worker {
         up.open |= opened;
         let failed = decrypted.is_err();
         let failure = decrypted.as_ref().err().map_or(Failure::Tls, Failure::of_tls);
+        if let Err(error) = &decrypted {
+            let server = &self.pools.servers[up.server as usize];
+            server.health.tls_failed(failure, Failure::about_tls(error));
+        }
         if failed || opened {
             self.ups.put(token, up);
             if failed {
