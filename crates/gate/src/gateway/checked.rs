@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use super::seldom::OnAndOff;
-use crate::health::ServerView;
+use crate::health::{CheckFailure, ServerView};
 
 /// What was said of servers that have been out, by their upstreams' names and their addresses.
 #[derive(Debug, Default)]
@@ -24,13 +24,25 @@ impl Checked {
             };
             if known.is_some_and(|known| known.look(server.down, now_s)) {
                 let is = match server.down {
-                    true => "fails its check: no requests go to it while another is well",
-                    false => "takes requests again",
+                    true => format!(
+                        "fails its check{}: no requests go to it while another is well",
+                        since(server)
+                    ),
+                    false => "takes requests again".to_owned(),
                 };
                 say.push(format!("upstream `{}`, server {}: {is}", server.upstream, server.socket));
             }
         }
         say
+    }
+}
+
+/// Why a server failed its last check that it failed, where one did.
+fn since(server: &ServerView) -> String {
+    match server.check_failure {
+        None => String::new(),
+        Some(CheckFailure::Status(status)) => format!(", since it answers {status}"),
+        Some(CheckFailure::Unanswered(failure)) => format!(", since it {}", failure.does()),
     }
 }
 
@@ -62,6 +74,7 @@ mod tests {
             failed: 0,
             checks: 0,
             checks_failed: 0,
+            check_failure: None,
             failed_by: [0; Failure::COUNT],
             tls: None,
         }
@@ -84,6 +97,18 @@ mod tests {
         assert_eq!(said.count(), 0);
         assert_eq!(checked.look(&servers(true), 61), [out]);
         assert!(checked.look(&[], 62).is_empty() && checked.0.is_empty(), "it is configured no more");
+    }
+
+    #[test]
+    fn why_a_server_fails_its_check_is_said() {
+        for (failure, since) in [
+            (CheckFailure::Status(503), ", since it answers 503: no"),
+            (CheckFailure::Unanswered(Failure::Late), ", since it does not begin to answer in time: no"),
+        ] {
+            let server = ServerView { check_failure: Some(failure), ..server("api", 1, true) };
+            let said = Checked::default().look(&[server], 0);
+            assert!(said[0].contains(since), "{said:?}");
+        }
     }
 
     #[test]

@@ -109,6 +109,7 @@ mod tests {
             failed: 0,
             checks: 0,
             checks_failed: 0,
+            check_failure: None,
             failed_by,
             tls: None,
         }]
