@@ -9,7 +9,6 @@ mod checked;
 mod control;
 mod error;
 mod failing;
-mod headerless;
 mod heir;
 mod loading;
 mod named;
@@ -24,6 +23,7 @@ mod shown;
 mod ticking;
 mod tried;
 mod troubles;
+mod turned_away;
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,5 @@
-//! A worker that has all the connections it may have: the client that has been idle for longest makes room for a new one.
+//! A worker that has all the connections it may have, or all files: the client that has been idle for longest makes room for a new
+//! one.
 //!
 //! Owns which connections are closed for that. Whoever pauses between two requests for less than a second keeps its own.
 
@@ -26,9 +27,19 @@ pub(super) struct Idlest {
 impl Worker {
     /// Whether there is room for another connection. Where there is none, one that is idle is closed.
     pub(super) fn has_room<N: Net>(&mut self, net: &mut N, now: u64) -> bool {
-        if !self.is_full() {
-            return true;
+        if self.is_full() {
+            self.close_idlest(net, now);
         }
+        !self.is_full()
+    }
+
+    /// Closes the connections that one look finds, where the net has no files left for new ones. It tries again later alone.
+    pub(super) fn give_files<N: Net>(&mut self, net: &mut N, now: u64) {
+        while self.close_idlest(net, now) {}
+    }
+
+    /// Closes the connection that has been idle for longest; whether there was one.
+    fn close_idlest<N: Net>(&mut self, net: &mut N, now: u64) -> bool {
         if self.idlest.found.is_empty() && now >= self.idlest.next_look_ns {
             self.find_idlest(now);
         }
@@ -39,10 +50,10 @@ impl Worker {
             if still && let Some(mut client) = self.clients.take(token) {
                 self.cut_client(net, &mut client, Close::Now);
                 self.settle(net, client);
-                break;
+                return true;
             }
         }
-        !self.is_full()
+        false
     }
 
     /// Those count too that are closed here and not at their clients.

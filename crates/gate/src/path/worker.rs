@@ -223,8 +223,10 @@ impl<N: Net> Handler<N> for Worker {
         Some(token)
     }
 
-    fn not_accepted(&mut self, _net: &mut N, _errno: i32) {
+    fn not_accepted(&mut self, net: &mut N, _errno: i32) {
         count(&self.counts().not_accepted);
+        let now = net.now();
+        self.give_files(net, now);
     }
 
     #[inline]

@@ -32,7 +32,11 @@ impl Gate {
     /// Starts it in a folder, with an admin API.
     fn start(folder: &Folder, line: &str) -> Self {
         let line = format!("gate {line} --admin 127.0.0.1:0 --workers 1");
-        let mut command = folder.command(Path::new(PLIMSOLL), &line);
+        Self::of(&mut folder.command(Path::new(PLIMSOLL), &line))
+    }
+
+    /// Starts it by a command that gives it an admin API.
+    fn of(command: &mut Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
