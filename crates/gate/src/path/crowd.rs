@@ -45,8 +45,9 @@ impl Worker {
         }
         while let Some((due, token)) = self.idlest.found.pop() {
             // It may have gone on since, or be another one by now.
-            let still = self.client_due[token as usize] == due
-                && self.clients.get(token).is_some_and(is_idle);
+            let client = self.clients.get(token).filter(|client| is_idle(client));
+            let has_all = client.is_some_and(|client| net.backlog(client.id) == 0);
+            let still = has_all && self.client_due[token as usize] == due;
             if still && let Some(mut client) = self.clients.take(token) {
                 self.cut_client(net, &mut client, Close::Now);
                 self.settle(net, client);
