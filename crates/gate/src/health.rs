@@ -40,8 +40,21 @@ pub struct ServerHealth {
     failed: AtomicU64,
     checks: AtomicU64,
     checks_failed: AtomicU64,
+    /// Why the last of these failed.
+    check_failure: Mutex<Option<CheckFailure>>,
     /// Requests that it failed, by how.
     failed_by: [AtomicU64; Failure::COUNT],
+    /// How TLS failed last, and what is known of why.
+    tls: Mutex<Option<(Failure, String)>>,
+}
+
+/// Why an active check failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckFailure {
+    /// It was answered with this status.
+    Status(u16),
+    /// It had no usable answer.
+    Unanswered(Failure),
 }
 
 /// Whether a server may be taken for a request.
@@ -74,8 +87,12 @@ pub struct ServerView {
     pub checks: u64,
     /// Those of them that failed.
     pub checks_failed: u64,
+    /// Why the last of these failed.
+    pub check_failure: Option<CheckFailure>,
     /// Requests that it failed so far, by how, in the order of [`Failure::ALL`]. A request that was sent again counts twice.
     pub failed_by: [u64; Failure::COUNT],
+    /// How TLS failed last, and what is known of why.
+    pub tls: Option<(Failure, String)>,
 }
 
 impl Health {
@@ -107,7 +124,9 @@ impl Health {
             failed: known.state.failed.load(Relaxed),
             checks: known.state.checks.load(Relaxed),
             checks_failed: known.state.checks_failed.load(Relaxed),
+            check_failure: *known.state.check_failure.lock().unwrap_or_else(PoisonError::into_inner),
             failed_by: std::array::from_fn(|kind| known.state.failed_by[kind].load(Relaxed)),
+            tls: known.state.tls.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };
         servers.iter().map(view).collect()
     }
@@ -166,6 +185,12 @@ impl ServerHealth {
         self.failed_by[failure as usize].fetch_add(1, Relaxed);
     }
 
+    /// TLS failed in this way; with what is known of why.
+    pub fn tls_failed(&self, failure: Failure, about: Option<String>) {
+        let about = about.map(|about| (failure, about));
+        *self.tls.lock().unwrap_or_else(PoisonError::into_inner) = about;
+    }
+
     /// A request was not answered: no connection, or none that lasted.
     pub fn did_not_answer(&self, rule: &PassiveCheck, now_ns: u64) {
         self.failed.fetch_add(1, Relaxed);
@@ -185,6 +210,11 @@ impl ServerHealth {
     pub fn not_checked(&self) {
         self.down.store(false, Relaxed);
         self.against.store(0, Relaxed);
+    }
+
+    /// An active check is about to count as failed, for this reason.
+    pub fn check_failed(&self, failure: CheckFailure) {
+        *self.check_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
     }
 
     /// An active check has ended.

@@ -5,7 +5,7 @@
 //! locks and formats nothing once the buffers of its connections are made.
 //!
 //! * `server`, `shared`: the workers, from start to stop, and what they share.
-//! * `worker`: the table of connections and their events. `due`: time-outs and draining.
+//! * `worker`: the table of connections and their events. `due`: time-outs and draining. `crowd`: no room for more connections.
 //! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
 //! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
@@ -19,6 +19,7 @@ mod caps;
 mod certificates;
 mod checks;
 mod client;
+mod crowd;
 mod date;
 mod due;
 mod ending;

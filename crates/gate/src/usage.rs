@@ -6,6 +6,7 @@
 //! stands still delays nothing but its own reports.
 
 mod buckets;
+mod by_key;
 mod collector;
 mod counted;
 mod http;
@@ -17,6 +18,7 @@ mod sum;
 mod table;
 
 pub use buckets::{BUCKETS, Buckets, bucket_of, longest_ns};
+pub use by_key::{ByKey, KeySum};
 pub use collector::{Account, Batch, Collector, Reader, Reporter, Second, Sink, Snapshot};
 pub use counted::Counted;
 pub use http::HttpSink;

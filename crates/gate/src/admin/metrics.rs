@@ -8,26 +8,27 @@ use crate::gateway::Control;
 use crate::health::ServerView;
 use crate::path::{FAULT_STATUSES, PathCounts};
 use crate::policy::{PROBLEMS, ShadowView};
-use crate::usage::{Sum, longest_ns};
+use crate::usage::{ByKey, KeySum, Sum, longest_ns};
 
 /// Upper ends of the latency buckets: one a doubling, so that a scrape stays small.
 const EVERY: usize = 8;
 
-/// Everything that is counted. Counters are by route; by key they would grow with the keys, and are in the usage.
+/// Everything that is counted. Latencies are by route alone: by key they would be many.
 pub(super) fn text(control: &Control) -> String {
     let mut out = String::new();
     let policy = control.policy();
-    let (by_route, account) = control.usage().read(|snapshot| {
+    let (by_route, by_key, account) = control.usage().read(|snapshot| {
         let mut by_route: BTreeMap<u32, Sum> = BTreeMap::new();
         for (&(_, route), sum) in &snapshot.since_start {
             by_route.entry(route).or_default().merge(sum);
         }
-        (by_route, snapshot.account)
+        (by_route, snapshot.by_key.clone(), snapshot.account)
     });
     let by_route: Vec<(String, Sum)> =
         by_route.into_iter().map(|(route, sum)| (label(policy.route_name(route)), sum)).collect();
     counters(&mut out, &by_route);
     latencies(&mut out, &by_route);
+    keys(&mut out, &by_key);
     head(&mut out, "plimsoll_gate_usage_requests", "counter", "Requests by where their usage is.");
     for (place, n) in
         [("served", account.served), ("reported", account.reported), ("dropped", account.dropped)]
@@ -136,6 +137,37 @@ fn latencies(out: &mut String, by_route: &[(String, Sum)]) {
             sum.latency_sum_ns as f64 / 1e9,
         );
         line(out, &format!("{name}_count"), &format!("route=\"{route}\""), below as f64);
+    }
+}
+
+/// Keys by their numbers, which the store knows them by.
+fn keys(out: &mut String, by_key: &ByKey) {
+    type Figure = fn(&KeySum) -> u64;
+    let bytes: [(&str, &str, Figure); 2] = [
+        ("request_bytes_total", "Bytes of requests, by key.", |sum| sum.bytes_in),
+        ("response_bytes_total", "Bytes of answers, by key.", |sum| sum.bytes_out),
+    ];
+    for (name, about, figure) in bytes {
+        let name = format!("plimsoll_gate_key_{name}");
+        head(out, &name, "counter", about);
+        for (key, sum) in by_key.each() {
+            line(out, &name, &format!("key=\"{key}\""), figure(sum) as f64);
+        }
+    }
+    let name = "plimsoll_gate_key_responses_total";
+    head(out, name, "counter", "Answers by key and class of status, refusals included.");
+    for (key, sum) in by_key.each() {
+        for (class, n) in sum.classes() {
+            line(out, name, &format!("key=\"{key}\",status=\"{class}\""), n as f64);
+        }
+    }
+    let name = "plimsoll_gate_key_refused_total";
+    head(out, name, "counter", "Requests that were refused, by key and why.");
+    for (key, sum) in by_key.each() {
+        for (problem, n) in PROBLEMS.iter().zip(sum.refused).filter(|(_, n)| *n > 0) {
+            let labels = format!("key=\"{key}\",why=\"{}\"", problem.code());
+            line(out, name, &labels, n as f64);
+        }
     }
 }
 

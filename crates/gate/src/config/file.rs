@@ -407,7 +407,7 @@ pub struct ClientConfig {
     /// Connections of one address (IPv6: of each /64; default 4096).
     #[schemars(with = "Option<u32>")]
     pub connections_per_address: Option<Spanned<u32>>,
-    /// Connections in all, per thread (default 65536).
+    /// Connections in all, per thread (default 65536). Where no more fit, the one that is idle for longest makes room.
     #[schemars(with = "Option<u32>")]
     pub connections: Option<Spanned<u32>>,
     /// For requests in flight when the gateway is asked to end (default 30s).

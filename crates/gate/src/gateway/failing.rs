@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use super::seldom::Seldom;
 use crate::health::ServerView;
 use crate::path::Failure;
 
 /// Seconds without a failure after which it is over.
 const OVER_S: u64 = 10;
-/// Seconds between two sentences about a failure that lasts.
-const AGAIN_S: u64 = 60;
 
 /// One server and kind.
 type Which = (String, SocketAddr, Failure);
@@ -21,7 +20,7 @@ struct Lasting {
     before: u64,
     counted: u64,
     last_s: u64,
-    said_s: u64,
+    said: Seldom,
 }
 
 /// What fails now.
@@ -44,13 +43,22 @@ impl Failing {
         for server in servers {
             for (failure, counted) in Failure::ALL.into_iter().zip(server.failed_by) {
                 let which = (server.upstream.clone(), server.socket, failure);
-                self.take(which, counted, now_s, &mut say);
+                let about = server.tls.as_ref().filter(|(of, _)| *of == failure);
+                let about = about.map(|(_, about)| about.as_str());
+                self.take(which, about, counted, now_s, &mut say);
             }
         }
         say
     }
 
-    fn take(&mut self, which: Which, counted: u64, now_s: u64, say: &mut Vec<String>) {
+    fn take(
+        &mut self,
+        which: Which,
+        about: Option<&str>,
+        counted: u64,
+        now_s: u64,
+        say: &mut Vec<String>,
+    ) {
         let before = self.counted.get(&which).copied().unwrap_or(0);
         if counted != before {
             self.counted.insert(which.clone(), counted);
@@ -58,14 +66,17 @@ impl Failing {
         let (upstream, socket, failure) = &which;
         let name = format!("upstream `{upstream}`, server {socket}: {}", failure.does());
         if counted > before {
-            let lasting = self.lasting.entry(which).or_insert_with(|| {
-                say.push(format!("{name} ({})", requests(counted - before)));
-                Lasting { before, counted, last_s: now_s, said_s: now_s }
-            });
+            let is_new = !self.lasting.contains_key(&which);
+            let new = || Lasting { before, counted, last_s: now_s, said: Seldom::default() };
+            let lasting = self.lasting.entry(which).or_insert_with(new);
             (lasting.counted, lasting.last_s) = (counted, now_s);
-            if now_s - lasting.said_s >= AGAIN_S {
-                lasting.said_s = now_s;
-                say.push(format!("{name}, still ({} so far)", requests(counted - lasting.before)));
+            if lasting.said.may_say(now_s) {
+                let so_far = requests(counted - lasting.before);
+                let about = about.map(|about| format!(": {about}")).unwrap_or_default();
+                say.push(match is_new {
+                    true => format!("{name}{about} ({so_far})"),
+                    false => format!("{name}{about}, still ({so_far} so far)"),
+                });
             }
         } else if let Some(lasting) = self.lasting.get(&which)
             && now_s - lasting.last_s >= OVER_S
@@ -98,8 +109,23 @@ mod tests {
             failed: 0,
             checks: 0,
             checks_failed: 0,
+            check_failure: None,
             failed_by,
+            tls: None,
         }]
+    }
+
+    #[test]
+    fn what_is_known_of_a_certificate_is_said() {
+        let mut servers = server(0, 0);
+        servers[0].failed_by[Failure::Expired as usize] = 1;
+        servers[0].tls = Some((Failure::Expired, "it was valid until 2020-01-01".into()));
+        let said = Failing::default().look(&servers, 1);
+        let words = "shows a certificate that has expired: it was valid until 2020-01-01 (1 request)";
+        assert!(said.len() == 1 && said[0].ends_with(words), "{said:?}");
+        servers[0].tls = Some((Failure::OtherName, "of before".into()));
+        let said = Failing::default().look(&servers, 1);
+        assert!(said[0].ends_with("that has expired (1 request)"), "{said:?}");
     }
 
     #[test]

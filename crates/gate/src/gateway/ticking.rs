@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use super::checked::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
-use super::headerless::Headerless;
 use super::notes;
 use super::reaching::Reaching;
+use super::turned_away::TurnedAway;
 use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;
@@ -32,7 +32,7 @@ pub(super) fn run(
     let mut governed = Governed::default();
     let mut asking = Asking::default();
     let (mut failing, mut checked) = (Failing::default(), Checked::default());
-    let mut headerless = Headerless::default();
+    let mut turned_away = TurnedAway::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -67,8 +67,9 @@ pub(super) fn run(
             let servers = control.health().view(net::clock::now());
             control.troubles().set("active checks", all_out(&servers));
             let since_s = now.duration_since(begun).as_secs();
-            let said = failing.look(&servers, since_s).into_iter().chain(checked.look(&servers));
-            let said = said.chain(headerless.look(control.path().headerless, since_s));
+            let said = failing.look(&servers, since_s).into_iter();
+            let said = said.chain(checked.look(&servers, since_s));
+            let said = said.chain(turned_away.look(&control.path(), since_s));
             said.for_each(|sentence| control.troubles().say(sentence));
         }
     }

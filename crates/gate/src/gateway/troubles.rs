@@ -1,10 +1,15 @@
-//! What goes wrong beside the path of requests while a gateway runs: said once when it begins and once when it ends.
+//! What goes wrong beside the path of requests while a gateway runs: said once when it begins and once when it ends. What comes
+//! and goes is said once a minute at most.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::units::SECOND;
+
+use super::seldom::OnAndOff;
 
 /// Sentences that wait to be said, at most; the oldest are left out.
 const WAITING_MOST: usize = 100;
@@ -17,6 +22,7 @@ pub struct Troubles(Mutex<Kept>);
 struct Kept {
     /// By what has it.
     standing: BTreeMap<&'static str, String>,
+    said: BTreeMap<&'static str, OnAndOff>,
     to_say: Vec<String>,
 }
 
@@ -32,17 +38,21 @@ impl Kept {
 impl Troubles {
     /// Notes how something is: in trouble, for this reason, or well.
     pub(super) fn set(&self, what: &'static str, why: Option<String>) {
+        self.set_at(what, why, net::clock::now() / SECOND);
+    }
+
+    fn set_at(&self, what: &'static str, why: Option<String>, now_s: u64) {
         let mut kept = self.kept();
-        let was = match &why {
-            Some(why) => kept.standing.insert(what, why.clone()),
+        let say = kept.said.entry(what).or_default().look(why.is_some(), now_s);
+        let sentence =
+            say.then(|| why.clone().unwrap_or_else(|| format!("{what}: works again")));
+        match why {
+            Some(why) => kept.standing.insert(what, why),
             None => kept.standing.remove(what),
         };
-        let sentence = match (was, why) {
-            (None, Some(why)) => why,
-            (Some(_), None) => format!("{what}: works again"),
-            _ => return,
-        };
-        kept.say(sentence);
+        if let Some(sentence) = sentence {
+            kept.say(sentence);
+        }
     }
 
     /// Has something said that is no trouble.
@@ -123,6 +133,19 @@ mod tests {
         troubles.set("access log", None);
         assert_eq!(troubles.take_to_say(), ["access log: works again"]);
         assert!(troubles.standing().is_empty() && troubles.take_to_say().is_empty());
+    }
+
+    /// A server of shared limits that answered every other time filled the log.
+    #[test]
+    fn trouble_that_comes_and_goes_is_said_once_a_minute() {
+        let troubles = Troubles::default();
+        for second in 100..=160 {
+            let why = (second % 2 == 0).then(|| format!("down at {second}"));
+            troubles.set_at("shared limits", why, second);
+        }
+        let again = "shared limits: works again";
+        assert_eq!(troubles.take_to_say(), ["down at 100", again, "down at 160"]);
+        assert_eq!(troubles.standing(), ["down at 160"]);
     }
 
     #[test]

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::store::{insert, key_of, log, saturated};
-use super::{NewKey, Stamp, Store, StoreError, new_key};
+use super::{KeyRecord, NewKey, Stamp, Store, StoreError, new_key};
 use crate::usage::has_table;
 
 /// Which key each was put in the place of.
@@ -37,10 +37,11 @@ impl Replaced {
 
 impl Store {
     /// Puts a new key in the place of one, with the same settings and counted in the same limits; the old one ends `grace_s` seconds
-    /// from now, at once where that is 0.
+    /// from now, at once where that is 0. A key that this one replaced itself ends when it was to end.
     ///
     /// # Errors
-    /// When there is none in force with this number, it has expired, or the file cannot be written; nothing has changed then.
+    /// When there is none in force with this number, it has expired or was replaced before, or the file cannot be written; nothing
+    /// has changed then.
     pub fn rotate(
         &mut self,
         id: u64,
@@ -52,6 +53,10 @@ impl Store {
         let transaction = self.begin()?;
         let old = key_of(&transaction, id)?.filter(|key| key.revoked_s.is_none());
         let Some(old) = old else { return Err(StoreError::NoSuchKey(id)) };
+        transaction.execute_batch(TABLE)?;
+        if let Some(last) = last_of(&transaction, id)? {
+            return Err(is_replaced(id, &last, stamp.at_s));
+        }
         if old.key.expires_s != 0 && old.key.expires_s <= stamp.at_s {
             return Err(StoreError::Wrong(format!(
                 "key {id} has expired, and one in its place would end when it did: `plimsoll gate keys add` makes a new one"
@@ -59,7 +64,6 @@ impl Store {
         }
         // Of its tier, even where the configuration has that no longer.
         let new = insert(&transaction, &digest, &old.key, stamp)?;
-        transaction.execute_batch(TABLE)?;
         let pair = params![saturated(new), saturated(id)];
         transaction.execute("INSERT INTO replaced VALUES (?1, ?2)", pair)?;
         log(&transaction, stamp, Some(new), &format!("added in the place of key {id}"))?;
@@ -98,6 +102,33 @@ impl Store {
         let pairs = statement.query_map([], |row| Ok((id(row.get(0)?), id(row.get(1)?))))?;
         Ok(Replaced(pairs.collect::<Result<_, _>>()?))
     }
+}
+
+/// The last of the keys that stand in the place of one, if any does.
+fn last_of(connection: &Connection, mut id: u64) -> Result<Option<KeyRecord>, StoreError> {
+    let query = "SELECT max(key) FROM replaced WHERE old = ?1 AND key > old";
+    let newer = |id: u64| {
+        let newer = connection.query_row(query, [saturated(id)], |row| row.get::<_, Option<i64>>(0));
+        newer.map(|newer| newer.map(|newer| newer.max(0) as u64))
+    };
+    let first = id;
+    while let Some(newer) = newer(id)? {
+        id = newer;
+    }
+    if id == first { Ok(None) } else { key_of(connection, id) }
+}
+
+/// Why a key that another has replaced is not rotated: it has an end, which the new one would have too.
+fn is_replaced(id: u64, last: &KeyRecord, now_s: i64) -> StoreError {
+    let ends_s = last.key.expires_s;
+    let has_ended = last.revoked_s.is_some() || ends_s != 0 && ends_s <= now_s;
+    let last = last.id;
+    StoreError::Wrong(match has_ended {
+        true => format!(
+            "key {id} was replaced by key {last}, which has ended: `plimsoll gate keys add` makes a new one"
+        ),
+        false => format!("key {id} was replaced by key {last}: rotate key {last}"),
+    })
 }
 
 /// Ends a key that another replaces, now or later.
@@ -150,6 +181,28 @@ mod tests {
         let Err(StoreError::Wrong(why)) = store.rotate(id, 60, &later) else { panic!("rotated") };
         assert!(why.starts_with("key 1 has expired"), "{why}");
         assert_eq!(store.count().unwrap(), 1);
+    }
+
+    /// The new key ended with the grace of the old one.
+    #[test]
+    fn a_key_that_was_replaced_is_not_rotated_again() {
+        let (_folder, mut store) = store();
+        let (_, first) = store.add(&NewKey::default(), &STAMP).unwrap();
+        let (_, second) = store.rotate(first, 60, &STAMP).unwrap();
+        let refused = |store: &mut Store| match store.rotate(first, 60, &STAMP) {
+            Err(StoreError::Wrong(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(refused(&mut store), "key 1 was replaced by key 2: rotate key 2");
+        let later = Stamp { at_s: STAMP.at_s + 30, ..STAMP };
+        let (_, third) = store.rotate(second, 60, &later).unwrap();
+        assert_eq!(refused(&mut store), "key 1 was replaced by key 3: rotate key 3");
+        // Each of them ends when it was to end.
+        let ends = [first, second, third].map(|id| store.key(id).unwrap().unwrap().key.expires_s);
+        assert_eq!(ends, [STAMP.at_s + 60, STAMP.at_s + 90, 0]);
+        store.revoke(third, &later).unwrap();
+        assert!(refused(&mut store).contains("by key 3, which has ended"));
+        assert_eq!(store.count().unwrap(), 3);
     }
 
     #[test]

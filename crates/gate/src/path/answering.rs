@@ -59,6 +59,10 @@ impl Worker {
         up.open |= opened;
         let failed = decrypted.is_err();
         let failure = decrypted.as_ref().err().map_or(Failure::Tls, Failure::of_tls);
+        if let Err(error) = &decrypted {
+            let server = &self.pools.servers[up.server as usize];
+            server.health.tls_failed(failure, Failure::about_tls(error));
+        }
         if failed || opened {
             self.ups.put(token, up);
             if failed {
@@ -193,7 +197,8 @@ impl Worker {
     pub(super) fn up_eof<N: Net>(&mut self, net: &mut N, token: u32) {
         let Some(mut up) = self.ups.take(token) else { return };
         let Some(mut client) = self.clients.take(up.client) else {
-            return self.up_without_client(net, up);
+            let failure = Failure::of_lost(&up);
+            return self.up_without_client(net, up, failure);
         };
         let tunnel = client.exchange.as_ref().is_some_and(|exchange| exchange.tunnel);
         match up.parser.eof() {
@@ -230,7 +235,12 @@ impl Worker {
     pub(super) fn up_failed<N: Net>(&mut self, net: &mut N, token: u32, how: Close, fault: Fault) {
         let Some(up) = self.ups.take(token) else { return };
         let Some(mut client) = self.clients.take(up.client) else {
-            return self.up_without_client(net, up);
+            let failure = match fault {
+                Fault::Late(_) if up.open => Failure::Late,
+                Fault::Late(failure) | Fault::Upstream(failure) => failure,
+                _ => Failure::of_lost(&up),
+            };
+            return self.up_without_client(net, up, failure);
         };
         let stale = up.answers > 0 && !matches!(fault, Fault::Late(_));
         self.ups.put(token, up);
@@ -239,13 +249,13 @@ impl Worker {
         self.settle(net, client);
     }
 
-    /// An idle connection, or one that carried a check, has ended.
-    fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<Up>) {
+    /// An idle connection, or one that carried a check, has ended so.
+    fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<Up>, failure: Failure) {
         if up.mirror.is_some() {
             return self.mirror_ended(net, up);
         }
         if up.check != NONE {
-            self.check_failed(&up);
+            self.check_failed(&up, failure);
         } else {
             self.leave_idle(&up);
         }

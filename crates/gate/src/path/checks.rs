@@ -5,9 +5,11 @@
 use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};
 
+use super::failure::Failure;
 use super::handing::send_up;
 use super::up::{NONE, Up};
 use super::worker::Worker;
+use crate::health::CheckFailure;
 
 impl Worker {
     /// Begins the checks that are due.
@@ -32,7 +34,7 @@ impl Worker {
                         up.check = up.server;
                     }
                 }
-                None => self.judge(number as u32, false),
+                None => self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::Local))),
             }
         }
     }
@@ -55,26 +57,33 @@ impl Worker {
     pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
         let mut input = bytes;
         loop {
-            let well = match up.parser.next(&mut input) {
-                Ok(Some(ResponseEvent::Head(head))) if head.status < 200 => continue,
-                Ok(Some(ResponseEvent::Head(head))) => (200..400).contains(&head.status),
+            let found = match up.parser.next(&mut input) {
+                Ok(Some(ResponseEvent::Head(head))) => match head.status {
+                    ..200 => continue,
+                    200..400 => Ok(()),
+                    status => Err(CheckFailure::Status(status)),
+                },
                 Ok(None) => return self.ups.put(up.token, up),
-                Ok(Some(_)) | Err(_) => false,
+                Ok(Some(_)) => Err(CheckFailure::Unanswered(Failure::Framing)),
+                Err(error) => Err(CheckFailure::Unanswered(Failure::of(&error))),
             };
-            self.judge(up.server, well);
+            self.judge(up.server, found);
             return self.drop_up(net, &up, Close::Now);
         }
     }
 
     /// A check had no answer.
-    pub(super) fn check_failed(&self, up: &Up) {
-        self.judge(up.server, false);
+    pub(super) fn check_failed(&self, up: &Up, failure: Failure) {
+        self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
     }
 
-    fn judge(&self, server: u32, well: bool) {
+    fn judge(&self, server: u32, found: Result<(), CheckFailure>) {
         let server = &self.pools.servers[server as usize];
         if let Some(rule) = &self.pools.pools[server.pool as usize].upstream.active {
-            server.health.checked(well, rule);
+            if let Err(failure) = found {
+                server.health.check_failed(failure);
+            }
+            server.health.checked(found.is_ok(), rule);
         }
     }
 }

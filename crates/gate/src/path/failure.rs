@@ -2,10 +2,15 @@
 
 use std::io;
 
+use model::quote::plain;
 use rustls::CertificateError;
 use wire::WireError;
 
 use super::up::Up;
+use crate::limits::date;
+
+/// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.
+const WORDS: usize = 200;
 
 /// Why an upstream gave no usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,8 +80,9 @@ impl Failure {
 
     /// Of TLS that failed.
     pub(super) fn of_tls(error: &io::Error) -> Self {
-        let error = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
-        let Some(rustls::Error::InvalidCertificate(why)) = error else { return Self::Tls };
+        let Some(rustls::Error::InvalidCertificate(why)) = of_rustls(error) else {
+            return Self::Tls;
+        };
         match why {
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
@@ -84,6 +90,34 @@ impl Failure {
             }
             CertificateError::UnknownIssuer => Self::Untrusted,
             _ => Self::Tls,
+        }
+    }
+
+    /// What is known of TLS that failed beside its kind: the certificate's end, its names, or the library's words.
+    pub(super) fn about_tls(error: &io::Error) -> Option<String> {
+        let error = of_rustls(error)?;
+        match error {
+            rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => None,
+            rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+                not_after, ..
+            }) => {
+                let ends_s = i64::try_from(not_after.as_secs()).unwrap_or(i64::MAX);
+                let (year, month, day) = date(ends_s);
+                Some(format!("it was valid until {year}-{month:02}-{day:02}"))
+            }
+            rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext {
+                expected,
+                presented,
+            }) => {
+                let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
+                let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
+                Some(format!(
+                    "`{}` was asked for, and it is for {}",
+                    plain(&expected.to_str(), WORDS),
+                    plain(&names, WORDS)
+                ))
+            }
+            _ => Some(plain(&error.to_string(), WORDS)),
         }
     }
 
@@ -136,5 +170,59 @@ impl Failure {
             }
             Self::Local => "cannot be reached for want of local ports or files",
         }
+    }
+}
+
+fn of_rustls(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref().and_then(|error| error.downcast_ref())
+}
+
+/// A name of a certificate, of what the library writes: `DnsName("localhost")`.
+fn bare(name: &str) -> &str {
+    let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rustls::pki_types::{ServerName, UnixTime};
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_certificate_is_told_with_its_end_and_its_names() {
+        let at = |unix_s| UnixTime::since_unix_epoch(Duration::from_secs(unix_s));
+        let expected = ServerName::try_from("api.test").unwrap();
+        let named = |presented: &[&str]| CertificateError::NotValidForNameContext {
+            expected: expected.clone(),
+            presented: presented.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let of_names = [r#"DnsName("localhost")"#, "IpAddress(10.0.0.7)"];
+        let expired =
+            CertificateError::ExpiredContext { time: at(1_700_000_000), not_after: at(86_400) };
+        for (why, kind, about) in [
+            (expired, Failure::Expired, Some("it was valid until 1970-01-02")),
+            (
+                named(&of_names),
+                Failure::OtherName,
+                Some("`api.test` was asked for, and it is for localhost, 10.0.0.7"),
+            ),
+            (
+                named(&[]),
+                Failure::OtherName,
+                Some("`api.test` was asked for, and it is for no name"),
+            ),
+            (CertificateError::UnknownIssuer, Failure::Untrusted, None),
+        ] {
+            let error = io::Error::other(rustls::Error::InvalidCertificate(why));
+            assert_eq!(Failure::of_tls(&error), kind);
+            assert_eq!(Failure::about_tls(&error).as_deref(), about);
+        }
+        let alert = rustls::Error::AlertReceived(rustls::AlertDescription::HandshakeFailure);
+        let said = Failure::about_tls(&io::Error::other(alert)).unwrap();
+        assert!(said.contains("HandshakeFailure"), "{said}");
+        assert_eq!(Failure::about_tls(&io::ErrorKind::InvalidData.into()), None);
     }
 }

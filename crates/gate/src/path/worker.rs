@@ -13,6 +13,7 @@ use wire::Limits;
 
 use super::begin::Room;
 use super::client::Client;
+use super::crowd::Idlest;
 use super::date::Date;
 use super::due::{NEVER, SWEEP_NS};
 use super::pool::Pools;
@@ -45,6 +46,7 @@ pub(super) struct Worker {
     pub(super) pen: Option<Pen>,
     pub(super) clients: Slab<Client>,
     pub(super) leaving: Vec<Leaving>,
+    pub(super) idlest: Idlest,
     pub(super) ups: Slab<Up>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
@@ -89,6 +91,7 @@ impl Worker {
             pen,
             clients: Slab::default(),
             leaving: Vec::new(),
+            idlest: Idlest::default(),
             ups: Slab::default(),
             client_due: Vec::new(),
             up_due: Vec::new(),
@@ -192,15 +195,15 @@ pub(super) struct Leaving {
 impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32> {
         let bounds = *self.policy.client();
+        let now = net.now();
+        let has_room = self.has_room(net, now);
         let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let token = self.clients.next();
         let mut client = Client::new(conn, token, ip, self.limits());
         count(&self.counts().accepted);
-        let open = self.clients.len() + self.leaving.len();
-        let full = open as u64 >= u64::from(bounds.connections_max);
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
         let ip = client.address.ip;
-        let fits = !full && !matches!(tls, Some(None));
+        let fits = has_room && !matches!(tls, Some(None));
         if !fits || !self.shared.caps.add(ip, bounds.connections_per_address) {
             count(&self.counts().capped);
             count(&self.counts().closed);
@@ -211,7 +214,6 @@ impl<N: Net> Handler<N> for Worker {
         if self.entrance.proxy {
             client.preface = Some(Box::new(Preface::default()));
         }
-        let now = net.now();
         client.head_began_ns = now;
         if self.client_due.len() <= token as usize {
             self.client_due.resize(token as usize + 1, NEVER);
@@ -221,8 +223,10 @@ impl<N: Net> Handler<N> for Worker {
         Some(token)
     }
 
-    fn not_accepted(&mut self, _net: &mut N, _errno: i32) {
+    fn not_accepted(&mut self, net: &mut N, _errno: i32) {
         count(&self.counts().not_accepted);
+        let now = net.now();
+        self.give_files(net, now);
     }
 
     #[inline]

@@ -291,7 +291,7 @@ pub struct ClientBounds {
     pub send_idle_ns: u64,
     /// Connections of one address at most; closed above it.
     pub connections_per_address: u32,
-    /// Connections in all, per worker.
+    /// Connections in all, per worker. Above it, the one that is idle for longest is closed for a new one.
     pub connections_max: u32,
     /// For requests in flight after SIGTERM.
     pub drain_ns: u64,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SendError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::by_key::ByKey;
 use super::local::Hub;
 use super::sum::Sum;
 use crate::policy::{NONE, PROBLEMS};
@@ -105,6 +106,8 @@ pub struct Second {
 pub struct Snapshot {
     /// Counts since the start, by key and route.
     pub since_start: BTreeMap<By, Sum>,
+    /// Counts since the start, by key.
+    pub by_key: ByKey,
     /// The last seconds, oldest first.
     pub seconds: VecDeque<Second>,
     /// Where all requests are: exact, whatever is counted and reported meanwhile.
@@ -216,6 +219,7 @@ impl Collector {
                     self.pending.entry(by).or_default().add(row);
                     self.pending_requests += row.requests();
                 }
+                snapshot.by_key.add(by.0, row);
                 let known = &mut snapshot.since_start;
                 let by = if known.len() < ROWS_MOST || known.contains_key(&by) {
                     by

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
+use gate::health::CheckFailure;
 use gate::path::Failure;
 use gate::policy::{ActiveCheck, Balance, PassiveCheck, Upstream};
 use socket2::SockRef;
@@ -192,16 +193,17 @@ fn checks_find_who_is_well() {
         let dead = nobody();
         let upstream = Upstream { active: Some(check), ..upstream(&[api.addr(), dead]) };
         let front = front(upstream, io);
-        let mut well = Vec::new();
+        let mut found = Vec::new();
         for _ in 0..200 {
             std::thread::sleep(Duration::from_millis(50));
             let view = front.health.view(net::clock::now());
-            well = view.iter().map(|server| server.well).collect();
+            found = view.iter().map(|server| (server.well, server.check_failure)).collect();
             if view.iter().all(|server| server.checks > 1) {
                 break;
             }
         }
-        assert_eq!(well, [true, false]);
+        let refused = CheckFailure::Unanswered(Failure::Refused);
+        assert_eq!(found, [(true, None), (false, Some(refused))]);
     }
 }
 

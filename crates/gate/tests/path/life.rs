@@ -139,6 +139,43 @@ fn a_connection_counts_for_its_address_until_its_client_has_closed_it_too() {
     }
 }
 
+/// Clients that sent nothing more kept all others out, for as long as a connection may be idle.
+#[test]
+fn the_longest_idle_client_makes_room_for_a_new_one() {
+    for io in interfaces() {
+        let api = api();
+        let head_ns = 60_000_000_000;
+        let client = ClientBounds { connections_max: 3, head_ns, ..ClientBounds::default() };
+        let settings = PolicySettings { client, ..PolicySettings::open(upstream(&[api.addr()])) };
+        let front = front_with(settings, io);
+        let [mut first, mut second, mut third] = [(); 3].map(|()| front.client());
+        for client in [&mut first, &mut second] {
+            client.send(GET);
+            client.receive_until(b"}");
+        }
+        // One that is about to ask is not idle.
+        let (begin, end) = GET.split_at(10);
+        third.send(begin);
+        let begun = Instant::now();
+        let mut new = loop {
+            let mut new = front.client();
+            new.try_send(GET);
+            if all(&mut new).0.starts_with("HTTP/1.1 200 ") {
+                break new;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "{io:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(all(&mut first), (String::new(), End::Closed), "{io:?}");
+        third.send(end);
+        third.receive_until(b"}");
+        for client in [&mut second, &mut new] {
+            client.send(GET);
+            client.receive_until(b"}");
+        }
+    }
+}
+
 /// Clients that close, one after another, each have one connection.
 #[test]
 fn a_client_that_closes_too_is_not_counted_for_it() {

@@ -94,8 +94,10 @@ fn an_upstream_speaks_tls_and_is_who_it_says() {
         let get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
         let misnamed = front("another.test", &made);
         assert_eq!(misnamed.ask(get)[0].status, 502, "another name");
-        let failed = misnamed.health.view(net::clock::now())[0].failed_by;
-        assert!(failed[Failure::OtherName as usize] > 0, "{failed:?}");
+        let view = &misnamed.health.view(net::clock::now())[0];
+        assert!(view.failed_by[Failure::OtherName as usize] > 0, "{view:?}");
+        let about = "`another.test` was asked for, and it is for localhost".to_owned();
+        assert_eq!(view.tls, Some((Failure::OtherName, about)));
         assert_eq!(front("localhost", &Made::new()).ask(get)[0].status, 502, "another authority");
     }
 }

@@ -190,7 +190,8 @@ pub struct RotateArgs {
     /// The key
     #[command(flatten)]
     pub key: KeyArgs,
-    /// Time for which the old key is valid beside the new one; both have the limits and the quota of one
+    /// Time for which the old key is valid beside the new one, also if that is rotated meanwhile; all of them have the limits and
+    /// the quota of one
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub grace: Nanos,
 }

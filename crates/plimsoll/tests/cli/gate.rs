@@ -32,7 +32,11 @@ impl Gate {
     /// Starts it in a folder, with an admin API.
     fn start(folder: &Folder, line: &str) -> Self {
         let line = format!("gate {line} --admin 127.0.0.1:0 --workers 1");
-        let mut command = folder.command(Path::new(PLIMSOLL), &line);
+        Self::of(&mut folder.command(Path::new(PLIMSOLL), &line))
+    }
+
+    /// Starts it by a command that gives it an admin API.
+    fn of(command: &mut Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -332,6 +336,24 @@ fn the_admin_api_asks_for_its_token_and_changes_keys_and_configuration() {
     let up = "plimsoll_gate_server_up{upstream=\"api\",server=\"127.0.0.1:";
     let server = metrics.lines().find(|line| line.starts_with(up));
     assert!(server.is_some_and(|line| line.ends_with("\"} 1")), "{metrics}");
+}
+
+/// By the keys' numbers, never the keys themselves.
+#[test]
+fn metrics_count_by_key() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
+    let made = gate.admin("POST", "/v1/keys", "{\"owner\": \"ada\"}");
+    let key = made.json()["key"].as_str().expect("a key").to_owned();
+    soon(|| gate.get("/healthz", "").status == 401);
+    assert_eq!(gate.get("/healthz", &format!("X-API-Key: {key}\r\n")).status, 200);
+    let of_key = "\nplimsoll_gate_key_responses_total{key=\"1\",status=\"2xx\"} 1\n";
+    let of_none = "plimsoll_gate_key_refused_total{key=\"none\",why=\"key_missing\"} ";
+    soon(|| {
+        let metrics = gate.admin("GET", "/metrics", "").body;
+        assert!(!metrics.contains(&key), "{metrics}");
+        metrics.contains(of_key) && metrics.contains(of_none)
+    });
 }
 
 #[test]

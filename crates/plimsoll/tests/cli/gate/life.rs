@@ -1,14 +1,15 @@
 //! What a gateway lives through: files that move, stores that are locked, upstreams that die, changes under load.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::{Gate, PATIENCE, signal, soon};
-use crate::harness::{Folder, Target};
+use crate::harness::{Folder, PLIMSOLL, Target};
 
 /// Asks on one connection until it is told to stop; panics where an answer is not 200.
 fn ask_on(address: &str, headers: &str, stop: &AtomicBool, answered: &AtomicU64) {
@@ -302,5 +303,39 @@ fn a_gateway_is_taken_over_without_a_failed_request() {
         }
         stop.store(true, Ordering::SeqCst);
     });
+    gate.end();
+}
+
+/// Idle clients kept all files, and others waited until these had been idle for 75 s; nothing was said.
+#[test]
+fn clients_that_are_idle_give_their_files_to_others() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let line = format!(
+        "gate --listen 127.0.0.1:0 --upstream {} --admin 127.0.0.1:0 --workers 1",
+        target.url("")
+    );
+    let mut limited = folder.command(Path::new("bash"), "");
+    limited.args(["-c", &format!("ulimit -n 64; exec {PLIMSOLL} {line}")]);
+    let mut gate = Gate::of(&mut limited);
+    let ask = |stream: &mut TcpStream| {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is taken");
+        let mut came = Vec::new();
+        while !came.ends_with(b"}") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).expect("an answer");
+            came.push(byte[0]);
+        }
+    };
+    let client = || {
+        let mut stream = TcpStream::connect(&gate.address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        ask(&mut stream);
+        stream
+    };
+    let mut clients: Vec<TcpStream> = (0..60).map(|_| client()).collect();
+    ask(clients.last_mut().expect("the last"));
+    let stderr = gate.child.stderr.take().expect("its words");
+    let mut lines = BufReader::new(stderr).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("for want of files"))));
     gate.end();
 }

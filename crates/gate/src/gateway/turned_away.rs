@@ -1,0 +1,90 @@
+//! Connections that come to nothing: said once a minute at most, by why.
+
+use model::quote::counted;
+
+use super::seldom::Seldom;
+use crate::path::PathCounts;
+
+/// What was said of them.
+#[derive(Debug, Default)]
+pub(super) struct TurnedAway {
+    headerless: Told,
+    capped: Told,
+    not_accepted: Told,
+}
+
+/// What was said of one kind.
+#[derive(Debug, Default)]
+struct Told {
+    told: u64,
+    said: Seldom,
+}
+
+impl Told {
+    /// How many are to be told, where there were so many in all by now, which is in seconds.
+    fn look(&mut self, in_all: u64, now_s: u64) -> Option<u64> {
+        let new = in_all.saturating_sub(self.told);
+        if new == 0 || !self.said.may_say(now_s) {
+            return None;
+        }
+        self.told = in_all;
+        Some(new)
+    }
+}
+
+impl TurnedAway {
+    /// What is to be said by now, which is in seconds.
+    pub(super) fn look(&mut self, counts: &PathCounts, now_s: u64) -> Vec<String> {
+        let headerless = self.headerless.look(counts.headerless, now_s).map(|new| {
+            format!(
+                "{} to a listener with `proxy_protocol = true` began without a PROXY header and got no answer: the load \
+                 balancer must send one (HAProxy: `send-proxy-v2`; nginx: `proxy_protocol on`)",
+                counted(new, "connection")
+            )
+        });
+        let capped = self.capped.look(counts.capped, now_s).map(|new| {
+            format!(
+                "{} got no answer, since as many stand as may: of an address (`[client] connections_per_address`), or of a \
+                 thread (`connections`), where none is idle",
+                counted(new, "connection")
+            )
+        });
+        let not_accepted = self.not_accepted.look(counts.not_accepted, now_s).map(|new| {
+            format!(
+                "clients wait to be accepted for want of files or memory, {} so far: raise the hard limit on open files \
+                 (ulimit -Hn), or lower `[client] connections`",
+                counted(new, "time")
+            )
+        });
+        [headerless, capped, not_accepted].into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_said_once_a_minute() {
+        let mut turned_away = TurnedAway::default();
+        let mut at = |headerless, capped, now_s, expected: &[&str]| {
+            let counts = PathCounts { headerless, capped, ..PathCounts::default() };
+            let said = turned_away.look(&counts, now_s);
+            let begins = said.iter().zip(expected).all(|(said, begin)| said.starts_with(begin));
+            assert!(said.len() == expected.len() && begins, "{now_s}: {said:?}");
+        };
+        at(0, 0, 1, &[]);
+        at(1, 0, 2, &["1 connection to a listener"]);
+        at(9, 3, 3, &["3 connections got no answer"]);
+        at(9, 3, 61, &[]);
+        at(9, 3, 62, &["8 connections to a listener"]);
+        at(9, 4, 200, &["1 connection got no answer"]);
+    }
+
+    #[test]
+    fn a_want_of_files_is_said() {
+        let counts = PathCounts { not_accepted: 2, ..PathCounts::default() };
+        let said = TurnedAway::default().look(&counts, 0);
+        assert!(said.len() == 1 && said[0].contains("for want of files or memory, 2 times so far"));
+    }
+}
