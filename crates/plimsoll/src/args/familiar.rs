@@ -198,6 +198,8 @@ fn advice_on(flag: &str, command: &Command) -> Option<&'static str> {
     if !longs(command).any(|long| ["header", "listen"].contains(&long)) {
         return None;
     }
+    // curl has twenty flags about its proxies.
+    let flag = if flag.starts_with("--proxy") { "--proxy" } else { flag };
     let fits =
         |(flags, advice): &&(&[&str], &str)| flags.contains(&flag) && has_all(command, advice);
     FLAGS.iter().find(fits).map(|(_, advice)| *advice)
@@ -419,6 +421,10 @@ mod tests {
             ("run http://h/ -T /tmp/body", "by --body-file /tmp/body -m PUT"),
             ("run http://h/ -U Mozilla", "a user agent is -H 'User-Agent: TEXT'"),
             ("run http://h/ -A me:secret", "are -u USER:PASSWORD"),
+            ("run http://h/ -A text/html", "-H 'Accept: TYPE'"),
+            ("run http://h/ -K curlrc", "or use a workload file"),
+            ("run http://h/ -1", "use --tls-min"),
+            ("run http://h/ -: http://g/", "written into a workload file"),
             ("run http://h/ -i 100", "use -n N for a number of requests"),
             ("sweep http://h/ -i", "send HEAD requests with -m HEAD"),
             ("run http://h/ -e out.csv", "with --out DIR"),
@@ -435,6 +441,14 @@ mod tests {
             ("run http://h/ --pass x", "without a password"),
             ("run http://h/ --next", "written into a workload file"),
             ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
+            ("run http://h/ --netrc", "use -u USER:PASSWORD"),
+            ("run http://h/ --retry-delay 3", "nothing is sent twice"),
+            ("run http://h/ --etag-compare f", "-H 'If-None-Match: \"TAG\"'"),
+            ("run http://h/ --tls-earlydata", "early data is not sent"),
+            ("run http://h/ --no-print", "prints nothing while running"),
+            ("run http://h/ --proxy-cacert f", "proxies are not supported"),
+            ("run http://h/ --socks4a h:1", "proxies are not supported"),
+            ("gate --config gate.yaml", "'--config' found; see"),
             ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
         ] {
             let text = text(line);
