@@ -135,7 +135,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
             "--socks5-hostname",
             "--suppress-connect-headers",
         ],
-        "proxies are not supported",
+        "proxies are not supported; --connect-to HOST:PORT sends the load to another server",
     ),
     (&["--limit-rate"], "use -R RATE for requests a second, or --pace TIME for each connection"),
     (
