@@ -48,6 +48,19 @@ fn pages() -> Vec<String> {
     runs.iter().map(run).chain([sweep_page(), diff_page()]).collect()
 }
 
+#[test]
+fn the_title_says_what_was_measured_when_and_for_how_long() {
+    let measured = sample::open_loop();
+    let page = run(&measured);
+    let (_, title) = page.split_once("<title>").expect("a title");
+    let (title, _) = title.split_once("</title>").expect("a title");
+    let when = crate::figure::date(&measured.started_at);
+    let length = model::units::show_duration(measured.totals.duration_ns);
+    for part in [measured.plan.url.as_str(), when.as_str(), length.as_str()] {
+        assert!(title.contains(part), "{part}: {title}");
+    }
+}
+
 /// The page's tags in order, without the content of style and script.
 fn tags(page: &str) -> Vec<String> {
     let mut tags = Vec::new();
