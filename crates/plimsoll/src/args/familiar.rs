@@ -45,6 +45,12 @@ fn instead_of_version(word: &str, line: &[OsString]) -> String {
     )
 }
 
+/// What to do about a long flag after one dash that was read as a letter's flag and its value: `-body=x` as a body `ody=x`.
+pub fn instead_of_a_value(line: &[OsString]) -> Option<String> {
+    let advice = one_dash(&command_of(line), line)?;
+    Some(format!("{}; see --help", advice.trim_start_matches(": ")))
+}
+
 /// What is wrong with a command line and what to do, in one line.
 pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let text = error.to_string();
@@ -140,7 +146,8 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             if command.get_name() == "plan" && is_of_run(flag) {
                 return Some(": leave it out: it changes nothing that is sent".to_owned());
             }
-            said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
+            said(error, ContextKind::SuggestedArg)
+                .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
         _ => None,
@@ -504,6 +511,25 @@ mod tests {
             "plimsoll run http://h/ -v -h",
         ] {
             assert_eq!(said(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_flag_after_one_dash_is_no_value_of_a_letter() {
+        for (line, advice) in [
+            ("plimsoll run http://h/ -body=x", Some("two dashes: --body; see --help")),
+            ("plimsoll run http://h/ -unix-socket=/s", Some("two dashes: --unix-socket; see")),
+            ("plimsoll run http://h/ -max-workers=9", Some("-max-workers: use -c N; see")),
+            ("plimsoll run http://h/ -more", Some("-more: --details prints everything")),
+            ("plimsoll run http://h/ -bbody -c10 -mPOST -qk -ume:x", None),
+            ("plimsoll run http://h/ -s a.lua -- -body", None),
+        ] {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            assert!(Cli::try_parse_from(&words).is_ok(), "{line}");
+            let said = instead_of_a_value(&words);
+            assert_eq!(said.is_some(), advice.is_some(), "{line}: {said:?}");
+            let said = said.unwrap_or_default();
+            assert!(said.contains(advice.unwrap_or_default()), "{line}: {said}");
         }
     }
 

@@ -399,7 +399,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--time-unit", "--summary-time-unit"],
         "leave it out: each time is printed in the unit that fits it",
     ),
-    (&["--verbose", "--debug", "--stats"], "--details prints everything that was measured"),
+    (&["--verbose", "--debug", "--stats", "--more"], "--details prints everything that was measured"),
     (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
     (&["--threshold", "--thresholds", "--sla", "--assert"], "use --slo 'p99<100ms'"),
     (&["--port", "-p"], "use --listen 127.0.0.1:PORT"),
