@@ -430,6 +430,7 @@ mod tests {
             ("run http://h/ -A me:secret", "are -u USER:PASSWORD"),
             ("run http://h/ -A text/html", "-H 'Accept: TYPE'"),
             ("run http://h/ -K curlrc", "or use a workload file"),
+            ("run http://h/ -p 4", "--pipeline N for requests at once"),
             ("run http://h/ -1", "use --tls-min"),
             ("run http://h/ -: http://g/", "written into a workload file"),
             ("run http://h/ -i 100", "use -n N for a number of requests"),

@@ -77,7 +77,11 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["-F", "--form", "--form-string", "--form-escape"],
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
-    (&["-D", "-p", "--body-path"], "use --body-file FILE"),
+    (&["-D", "--body-path"], "use --body-file FILE"),
+    (
+        &["-p"],
+        "use --body-file FILE for a body, --pipeline N for requests at once on a connection",
+    ),
     (&["-G", "--get", "--data-urlencode", "--url-query"], "write the query, encoded, into the URL"),
     (&["--url"], "write the URL without a flag before it"),
     (&["--data-ascii"], "use --data TEXT"),
