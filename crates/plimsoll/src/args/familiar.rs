@@ -147,11 +147,19 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
                 return Some(": leave it out: it changes nothing that is sent".to_owned());
             }
             said(error, ContextKind::SuggestedArg)
+                .filter(|near| may_be_meant(flag, near))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
         _ => None,
     }
+}
+
+/// Whether a flag that the parser takes for the nearest is near: to it `--slo` is the nearest of `--ssl-allow-beast`.
+fn may_be_meant(flag: &str, near: &str) -> bool {
+    let (flag, near) = (flag.trim_start_matches('-'), near.trim_start_matches('-'));
+    let begin_alike = flag.chars().next() == near.chars().next();
+    begin_alike && (flag.len().abs_diff(near.len()) <= 3 || near.starts_with(flag))
 }
 
 /// What media types begin with.
@@ -531,6 +539,14 @@ mod tests {
             assert_eq!(said.is_some(), advice.is_some(), "{line}: {said:?}");
             let said = said.unwrap_or_default();
             assert!(said.contains(advice.unwrap_or_default()), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn no_far_flag_is_taken_for_the_nearest() {
+        for line in ["run http://h/ --ssl-allow-beast", "run http://h/ --append"] {
+            let text = text(line);
+            assert!(text.ends_with("found; see --help"), "{line}: {text}");
         }
     }
 
