@@ -276,6 +276,14 @@ fn bounds_are_named_as_such() {
 }
 
 #[test]
+fn the_level_that_a_sweep_s_verdict_is_of_has_its_unit() {
+    let page = sweep_page();
+    let (_, after) = page.split_once("level with the highest QPS, ").expect("the level");
+    let (level, _) = after.split_once('.').expect("it ends");
+    assert!(level.ends_with(" connections"), "{level}");
+}
+
+#[test]
 fn a_sweep_that_nobody_named_is_headed_by_its_url_alone() {
     let heading = |name: &str| {
         let mut swept = sample::sweep(name, 50_000.0, &[1, 100]);
