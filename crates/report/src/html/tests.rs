@@ -395,6 +395,28 @@ fn a_comparison_whose_judgement_is_withheld_says_so_at_its_head() {
 }
 
 #[test]
+fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
+    let judged = verdict::Comparison {
+        names: ["before".into(), "after".into()],
+        margin: 0.02,
+        by: "2 interleaved rounds".into(),
+        effects: Vec::new(),
+        word: verdict::comparison::Word::CannotTell,
+        withheld: Vec::new(),
+        invalid: false,
+        notes: vec!["2 rounds were made; judging needs at least 3".into()],
+    };
+    let page = html::comparison(&html::Compared {
+        comparison: &judged,
+        command: &[],
+        source: &[],
+        rounds: &[],
+    });
+    assert!(page.contains("No figure is compared"), "{page}");
+    assert!(!page.contains("class=\"chart\""), "{page}");
+}
+
+#[test]
 fn a_handful_of_requests_is_read_as_no_rate() {
     let mut few = fixture::sound::closed();
     (few.response_ns.count, few.totals.requests) = (3, 3);
