@@ -479,6 +479,23 @@ mod tests {
     }
 
     #[test]
+    fn help_fits_a_terminal_of_sixty_columns() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut commands = vec![cli];
+        while let Some(command) = commands.pop() {
+            let help = command.clone().term_width(60).render_long_help().to_string();
+            for line in help.lines() {
+                assert!(line.chars().count() <= 60, "{}: {line}", command.get_name());
+            }
+            let shown = command
+                .get_subcommands()
+                .filter(|sub| !sub.is_hide_set() && sub.get_name() != "help");
+            commands.extend(shown.cloned());
+        }
+    }
+
+    #[test]
     fn every_command_prints_its_version() {
         for command in Cli::command().get_subcommands() {
             for flag in ["-v", "-V", "--version"] {

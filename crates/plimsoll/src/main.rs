@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::familiar::{in_one_line, instead_of_help};
+use args::familiar::{in_one_line, instead_of_a_value, instead_of_help};
 use args::{Cli, Command};
 use commands::{
     audit, calibrate, capacity, compare, diff, explain, fill, gate, generate, import, init, mine,
@@ -46,7 +46,13 @@ fn main() -> ExitCode {
         _ => Cli::try_parse_from(&line),
     };
     let cli = match cli {
-        Ok(cli) => cli,
+        Ok(cli) => match instead_of_a_value(&line) {
+            Some(advice) => {
+                eprintln!("plimsoll: {advice}");
+                return ExitCode::from(2);
+            }
+            None => cli,
+        },
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             results::output::print(&error.to_string());
             return ExitCode::SUCCESS;

@@ -53,7 +53,8 @@ struct Section {
 struct Title<'a> {
     /// What was measured.
     name: &'a str,
-    /// Run, sweep or comparison, when and by what.
+    /// Run, sweep or comparison, when and by what. The first is part of what a window is called, so that two pages of one URL
+    /// are told apart.
     lines: Vec<String>,
     /// What came out, in a sentence: programs show it beside a link to the page.
     gist: String,
@@ -79,7 +80,7 @@ fn page(
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="description" content=(title.gist);
-                title { (title.name) " · Plimsoll" }
+                title { (title.name) " · " (title.lines.first().map_or("Plimsoll", String::as_str)) }
                 style { (PreEscaped(STYLE)) }
             }
             body {

@@ -60,7 +60,7 @@ impl fmt::Display for DiffError {
             Self::MixedKinds { rates, concurrencies } => write!(
                 f,
                 "{rates} is over rates and {concurrencies} over concurrencies: their levels do not \
-                 mean the same; sweep both with --levels, or both with --rates"
+                 mean the same; measure both at rates (-R, --rates), or both by connections alone (-c, --levels)"
             ),
         }
     }

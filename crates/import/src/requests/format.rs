@@ -79,6 +79,24 @@ impl Format {
         named.map_or("", |(_, name, _)| name)
     }
 
+    /// What a file of it holds.
+    pub const fn contents(self) -> &'static str {
+        match self {
+            Self::Curl => "curl commands",
+            Self::Vegeta => "vegeta targets",
+            Self::Har => "a recording (HAR)",
+            Self::OpenApi => "an OpenAPI description",
+            Self::Postman => "a Postman collection",
+            Self::Jmeter => "a JMeter test plan",
+            Self::K6 => "a k6 script",
+        }
+    }
+
+    /// Whether its files are read.
+    pub fn is_read(self) -> bool {
+        self.reader().is_ok()
+    }
+
     pub(super) fn reader(self) -> Result<Reader, BadFile> {
         let row = FORMATS.iter().find(|(format, ..)| *format == self);
         row.and_then(|(.., reader)| *reader).ok_or_else(|| {

@@ -14,6 +14,7 @@ pub const DEFAULT_MARGIN: f64 = 0.02;
 /// `plimsoll compare`.
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "plimsoll compare [OPTIONS] <URL|FILE>... [-- ARGS]",
     after_help = "The order alternates from round to round (old new, new old, ...), so that drift on the \
 machine affects both alike.\nExit codes: 0 SAME or FASTER; 98 CANNOT_TELL, or judgement withheld; 99 SLOWER; \
 1, 2 and 130: see `plimsoll --help`."

@@ -45,6 +45,12 @@ fn instead_of_version(word: &str, line: &[OsString]) -> String {
     )
 }
 
+/// What to do about a long flag after one dash that was read as a letter's flag and its value: `-body=x` as a body `ody=x`.
+pub fn instead_of_a_value(line: &[OsString]) -> Option<String> {
+    let advice = one_dash(&command_of(line), line)?;
+    Some(format!("{}; see --help", advice.trim_start_matches(": ")))
+}
+
 /// What is wrong with a command line and what to do, in one line.
 pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let text = error.to_string();
@@ -140,11 +146,20 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
             if command.get_name() == "plan" && is_of_run(flag) {
                 return Some(": leave it out: it changes nothing that is sent".to_owned());
             }
-            said(error, ContextKind::SuggestedArg).map(|near| format!(": did you mean `{near}`?"))
+            said(error, ContextKind::SuggestedArg)
+                .filter(|near| may_be_meant(flag, near))
+                .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
         _ => None,
     }
+}
+
+/// Whether a flag that the parser takes for the nearest is near: to it `--slo` is the nearest of `--ssl-allow-beast`.
+fn may_be_meant(flag: &str, near: &str) -> bool {
+    let (flag, near) = (flag.trim_start_matches('-'), near.trim_start_matches('-'));
+    let begin_alike = flag.chars().next() == near.chars().next();
+    begin_alike && (flag.len().abs_diff(near.len()) <= 3 || near.starts_with(flag))
 }
 
 /// What media types begin with.
@@ -198,6 +213,8 @@ fn advice_on(flag: &str, command: &Command) -> Option<&'static str> {
     if !longs(command).any(|long| ["header", "listen"].contains(&long)) {
         return None;
     }
+    // curl has twenty flags about its proxies.
+    let flag = if flag.starts_with("--proxy") { "--proxy" } else { flag };
     let fits =
         |(flags, advice): &&(&[&str], &str)| flags.contains(&flag) && has_all(command, advice);
     FLAGS.iter().find(fits).map(|(_, advice)| *advice)
@@ -419,6 +436,11 @@ mod tests {
             ("run http://h/ -T /tmp/body", "by --body-file /tmp/body -m PUT"),
             ("run http://h/ -U Mozilla", "a user agent is -H 'User-Agent: TEXT'"),
             ("run http://h/ -A me:secret", "are -u USER:PASSWORD"),
+            ("run http://h/ -A text/html", "-H 'Accept: TYPE'"),
+            ("run http://h/ -K curlrc", "or use a workload file"),
+            ("run http://h/ -p 4", "--pipeline N for requests at once"),
+            ("run http://h/ -1", "use --tls-min"),
+            ("run http://h/ -: http://g/", "written into a workload file"),
             ("run http://h/ -i 100", "use -n N for a number of requests"),
             ("sweep http://h/ -i", "send HEAD requests with -m HEAD"),
             ("run http://h/ -e out.csv", "with --out DIR"),
@@ -435,6 +457,14 @@ mod tests {
             ("run http://h/ --pass x", "without a password"),
             ("run http://h/ --next", "written into a workload file"),
             ("run http://h/ --local-ips 127.0.0.2", "use --source ADDRESS"),
+            ("run http://h/ --netrc", "use -u USER:PASSWORD"),
+            ("run http://h/ --retry-delay 3", "nothing is sent twice"),
+            ("run http://h/ --etag-compare f", "-H 'If-None-Match: \"TAG\"'"),
+            ("run http://h/ --tls-earlydata", "early data is not sent"),
+            ("run http://h/ --no-print", "prints nothing while running"),
+            ("run http://h/ --proxy-cacert f", "proxies are not supported"),
+            ("run http://h/ --socks4a h:1", "proxies are not supported"),
+            ("gate --config gate.yaml", "'--config' found; see"),
             ("run http://h/ --summary-time-unit ms", "in the unit that fits it"),
         ] {
             let text = text(line);
@@ -490,6 +520,33 @@ mod tests {
             "plimsoll run http://h/ -v -h",
         ] {
             assert_eq!(said(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_long_flag_after_one_dash_is_no_value_of_a_letter() {
+        for (line, advice) in [
+            ("plimsoll run http://h/ -body=x", Some("two dashes: --body; see --help")),
+            ("plimsoll run http://h/ -unix-socket=/s", Some("two dashes: --unix-socket; see")),
+            ("plimsoll run http://h/ -max-workers=9", Some("-max-workers: use -c N; see")),
+            ("plimsoll run http://h/ -more", Some("-more: --details prints everything")),
+            ("plimsoll run http://h/ -bbody -c10 -mPOST -qk -ume:x", None),
+            ("plimsoll run http://h/ -s a.lua -- -body", None),
+        ] {
+            let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            assert!(Cli::try_parse_from(&words).is_ok(), "{line}");
+            let said = instead_of_a_value(&words);
+            assert_eq!(said.is_some(), advice.is_some(), "{line}: {said:?}");
+            let said = said.unwrap_or_default();
+            assert!(said.contains(advice.unwrap_or_default()), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn no_far_flag_is_taken_for_the_nearest() {
+        for line in ["run http://h/ --ssl-allow-beast", "run http://h/ --append"] {
+            let text = text(line);
+            assert!(text.ends_with("found; see --help"), "{line}: {text}");
         }
     }
 

@@ -212,6 +212,7 @@ pub struct UsageArgs {
 
 /// `plimsoll gate export`.
 #[derive(Debug, Args)]
+#[command(override_usage = "plimsoll gate export [OPTIONS] --upstream URL PROXY")]
 pub struct ExportArgs {
     /// The proxy
     #[arg(value_enum, value_name = "PROXY")]

@@ -40,7 +40,8 @@ Without a source this machine is watched. What cannot be read (for lack of a per
 not have it) is named, and the rest is read.
 Examples:
   plimsoll watch
-  plimsoll watch local:name=nginx proxy=nginx:http://127.0.0.1:8081/stub_status,log=/var/log/nginx/error.log
+  plimsoll watch local:name=nginx
+  plimsoll watch proxy=nginx:http://127.0.0.1/stub_status,log=error.log
   plimsoll watch db=postgres://app@127.0.0.1/shop cache=redis://127.0.0.1
   plimsoll watch app=exec:'ssh app1 plimsoll watch --stdio'
   ssh app1 plimsoll watch --stdio --for 60s > app1.jsonl

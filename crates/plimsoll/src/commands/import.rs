@@ -57,7 +57,12 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     let made = made.map_err(|error| error.to_string()).and_then(accepted);
     let made = match made {
         Ok(made) => made,
-        Err(why) => return cannot_run(format!("{name}: {why}")),
+        Err(why) => {
+            return match other_format(&bytes, format, &args.file) {
+                Some(other) => usage(other),
+                None => cannot_run(format!("{name}: {why}")),
+            };
+        }
     };
     match &args.out {
         Some(path) => {
@@ -75,6 +80,14 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
 fn is_format(file: &Path) -> bool {
     const NAMES: [&str; 5] = ["curl", "vegeta", "har", "openapi", "postman"];
     NAMES.iter().any(|name| file == Path::new(name)) && !file.exists()
+}
+
+/// What to type where a file that could not be read as the format asked for begins as one of another.
+fn other_format(bytes: &[u8], asked: Format, file: &Path) -> Option<String> {
+    let found = Format::of(bytes).filter(|&found| found != asked && found.is_read())?;
+    let (name, found_in, wanted) = (file.display(), found.contents(), asked.contents());
+    let command = output::typed(&["plimsoll", "import", found.name()], file);
+    Some(format!("{name} holds {found_in}, and not {wanted}: use `{command}`"))
 }
 
 /// A workload that is accepted once its files are there.

@@ -37,7 +37,8 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     let shape = input.shape(&args.shape)?;
     shape.shape().check()?;
     input.settings.check(shape.shape())?;
-    threads(args.load.threads, shape.connections.value, false)?;
+    let workers = threads(args.load.threads, shape.connections.value, false)?;
+    shape.shape().check_arrivals(workers)?;
     check_script(&args.load)?;
     let preview = preview(args, &input, &shape);
     let printed = output::print(&match args.format {

@@ -105,7 +105,8 @@ fn carry_out(
     let shape = input.shape(&args.shape)?.shape();
     input.settings.check(shape)?;
     shape.check()?;
-    threads(args.load.threads, shape.connections, false)?;
+    let workers = threads(args.load.threads, shape.connections, false)?;
+    shape.check_arrivals(workers)?;
     let sources = args.observe.sources(input.sources())?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
     let watch = watch(&args.abort, shape.rate_per_s.is_some())?;

@@ -189,6 +189,7 @@ impl Prepared {
             workers = cap;
         }
         let threads = self.enough_tables(workers, shape.connections, &mut notices);
+        shape.check_arrivals(threads)?;
         let LevelInput { supply, mix, .. } = at_level;
         let begun = match &self.script {
             Some(script) => {

@@ -1,7 +1,8 @@
 //! How much load there is, for how long: what differs between the levels of a sweep, and which of it makes no load.
 
 use model::Nanos;
-use model::quote::counted;
+use model::quote::{counted, grouped};
+use model::units::SECOND;
 use net::limits;
 
 use crate::failure::{Failure, usage};
@@ -10,6 +11,10 @@ use crate::failure::{Failure, usage};
 const MOST_CONNECTIONS: u64 = 1_000_000;
 /// Worker threads of one run at most.
 pub const MOST_THREADS: u64 = 512;
+/// Arrivals a second that a worker counts as they come, sent or not: several times what it can send. With more it falls
+/// behind its own schedule, and counts on long after the window.
+const MOST_ARRIVALS_PER_S: f64 = 20e6;
+
 /// What differs between the levels of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
@@ -48,6 +53,29 @@ impl Shape {
             return usage("-n with -R: at most 50M requests; give a duration (-d) instead");
         }
         Ok(())
+    }
+
+    /// Whether workers can count the arrivals as they come. A few may be due at once.
+    ///
+    /// # Errors
+    /// When they cannot.
+    pub fn check_arrivals(self, workers: u64) -> Result<(), Failure> {
+        let most_per_s = MOST_ARRIVALS_PER_S * workers as f64;
+        let Some(rate_per_s) = self.rate_per_s.filter(|&rate| rate > most_per_s) else {
+            return Ok(());
+        };
+        let seconds = self.duration_ns.map(|ns| ns as f64 / SECOND as f64);
+        let in_time = seconds.map_or(f64::INFINITY, |seconds| rate_per_s * seconds);
+        let counted_out = self.requests.map_or(f64::INFINITY, |n| n as f64);
+        if in_time.min(counted_out) <= most_per_s * seconds.unwrap_or(1.0).max(1.0) {
+            return Ok(());
+        }
+        usage(format!(
+            "a rate of {}/s is more than {} can follow: at most {} arrivals per second for each (-t)",
+            grouped(rate_per_s as u64),
+            counted(workers, "worker"),
+            grouped(MOST_ARRIVALS_PER_S as u64)
+        ))
     }
 }
 
@@ -90,6 +118,20 @@ mod tests {
         let told = many_threads(Some(1_000_000)).expect("a notice");
         assert!(told.starts_with("-t 1000000: 1000000 workers on "), "{told}");
         assert!(told.ends_with("; the duration is -d TIME, the time-out -T TIME"), "{told}");
+    }
+
+    #[test]
+    fn a_rate_that_workers_cannot_follow_is_refused() {
+        let of = |rate_per_s, duration_ns, requests, workers| {
+            let shape = Shape { connections: 1, rate_per_s: Some(rate_per_s), duration_ns, requests };
+            shape.check_arrivals(workers).is_ok()
+        };
+        let ten_s = Some(10 * SECOND);
+        assert!(of(20e6, ten_s, None, 1) && of(1e9, ten_s, None, 50));
+        assert!(!of(1e9, ten_s, None, 2) && !of(20.1e6, ten_s, None, 1));
+        assert!(of(1e9, None, Some(1_000_000), 1), "few, if all at once");
+        assert!(!of(1e9, None, Some(50_000_000), 1));
+        assert!(of(1e9, Some(1), None, 1), "a trace of one arrival");
     }
 
     #[test]

@@ -79,12 +79,9 @@ fn perhaps_a_url(path: &Path) -> String {
 
 /// What a file is that requests are imported from, and that is named as workload files are.
 fn description(bytes: &[u8]) -> Option<&'static str> {
-    match Format::of(bytes)? {
-        Format::OpenApi => Some("an OpenAPI description"),
-        Format::Har => Some("a recording (HAR)"),
-        Format::Postman => Some("a Postman collection"),
-        _ => None,
-    }
+    let named_alike =
+        |format: &Format| matches!(format, Format::OpenApi | Format::Har | Format::Postman);
+    Format::of(bytes).filter(named_alike).map(Format::contents)
 }
 
 /// What to do with a file that is no workload file, nor named as one.

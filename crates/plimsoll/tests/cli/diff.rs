@@ -136,4 +136,5 @@ fn rates_and_concurrencies_are_not_joined() {
     folder.put("c.dat", "200 100 1 100\n");
     folder.put("r.dat", "# rate_per_s qps mean_ms success_percent\n200 100 1 100\n");
     folder.plimsoll("diff c.dat r.dat").refuses(2, "r is over rates and c over concurrencies");
+    folder.plimsoll("diff c.dat r.dat").refuses(2, "measure both at rates (-R, --rates), or both");
 }

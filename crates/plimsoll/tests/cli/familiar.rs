@@ -59,7 +59,8 @@ fn a_body_a_user_and_a_url_without_a_scheme_are_taken_as_curl_takes_them() {
     let told = folder.plimsoll(&format!("run {url} --data {{\"a\":1}} {line}")).measured();
     told.says("sent as a form, as curl does; --json sends it as JSON\n");
     folder.plimsoll(&format!("run {url} -m post {line}")).refuses(2, "did you mean -m POST?");
-    folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "did you mean -m ORE?");
+    folder.plimsoll(&format!("run {url} -more {line}")).refuses(2, "--details prints everything");
+    folder.plimsoll(&format!("run {url} -body=x {line}")).refuses(2, "two dashes: --body");
     folder.plimsoll(&format!("run {url} -m 5 {line}")).refuses(2, "the time-out is -T TIME");
     folder.plimsoll(&format!("run {url} -b @nowhere {line}")).refuses(1, "nowhere");
     // As k6 has its users.

@@ -183,6 +183,22 @@ fn standard_input_is_read_for_a_dash() {
 }
 
 #[test]
+fn a_file_of_another_format_is_named_with_the_command_that_takes_it() {
+    let folder = folder_with("shop.har");
+    folder.put("x.curl", "curl -H 'A: b' http://127.0.0.1:1/");
+    for (line, needle) in [
+        (
+            "import openapi x.curl",
+            "x.curl holds curl commands, and not an OpenAPI description: use `plimsoll import curl x.curl`",
+        ),
+        ("import vegeta x.curl", "use `plimsoll import curl x.curl`"),
+        ("import curl shop.har", "holds a recording (HAR), and not curl commands"),
+    ] {
+        folder.plimsoll(line).refuses(2, needle);
+    }
+}
+
+#[test]
 fn what_cannot_be_read_gives_one_line() {
     let folder = Folder::new();
     folder.put("empty", "");

@@ -44,6 +44,7 @@ fn numbers_and_lengths_of_time() {
         ("-R fast", "fast"),
         ("-R inf", "inf"),
         ("-R NaN", "NaN"),
+        ("-R 1e9 -t 1", "1,000,000,000/s is more than 1 worker can follow: at most 20,000,000"),
         ("-T 0", "-T 0"),
         ("--pipeline 0", "--pipeline 0"),
         ("--pipeline 4 --no-keepalive", "--no-keepalive"),

@@ -69,6 +69,9 @@ fn banner(comparison: &Comparison) -> Markup {
 }
 
 fn effects(comparison: &Comparison) -> Markup {
+    if comparison.effects.is_empty() {
+        return html! { p { "No figure is compared, for the reason above." } };
+    }
     let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), HEADING);
     let headers = ["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"];
     let rows =

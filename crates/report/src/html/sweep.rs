@@ -77,7 +77,7 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
         (parts::verdict(&validity, bounded, early))
         @if let Some(best) = best {
             p.soft {
-                "The verdict is that of the level with the highest QPS, " (level(best.level)) "."
+                "The verdict is that of the level with the highest QPS, " (level_of(sweep.kind, best.level)) "."
             }
         } @else { p { (parts::outside(&reading.sentence)) } }
         @if doubtful > 0 {

@@ -48,6 +48,19 @@ fn pages() -> Vec<String> {
     runs.iter().map(run).chain([sweep_page(), diff_page()]).collect()
 }
 
+#[test]
+fn the_title_says_what_was_measured_when_and_for_how_long() {
+    let measured = sample::open_loop();
+    let page = run(&measured);
+    let (_, title) = page.split_once("<title>").expect("a title");
+    let (title, _) = title.split_once("</title>").expect("a title");
+    let when = crate::figure::date(&measured.started_at);
+    let length = model::units::show_duration(measured.totals.duration_ns);
+    for part in [measured.plan.url.as_str(), when.as_str(), length.as_str()] {
+        assert!(title.contains(part), "{part}: {title}");
+    }
+}
+
 /// The page's tags in order, without the content of style and script.
 fn tags(page: &str) -> Vec<String> {
     let mut tags = Vec::new();
@@ -263,6 +276,14 @@ fn bounds_are_named_as_such() {
 }
 
 #[test]
+fn the_level_that_a_sweep_s_verdict_is_of_has_its_unit() {
+    let page = sweep_page();
+    let (_, after) = page.split_once("level with the highest QPS, ").expect("the level");
+    let (level, _) = after.split_once('.').expect("it ends");
+    assert!(level.ends_with(" connections"), "{level}");
+}
+
+#[test]
 fn a_sweep_that_nobody_named_is_headed_by_its_url_alone() {
     let heading = |name: &str| {
         let mut swept = sample::sweep(name, 50_000.0, &[1, 100]);
@@ -371,6 +392,28 @@ fn a_comparison_whose_judgement_is_withheld_says_so_at_its_head() {
     let told = "after is not judged at 100 connections.";
     assert!(page(&["their responses differ"]).contains(told));
     assert!(!page(&[]).contains(told));
+}
+
+#[test]
+fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
+    let judged = verdict::Comparison {
+        names: ["before".into(), "after".into()],
+        margin: 0.02,
+        by: "2 interleaved rounds".into(),
+        effects: Vec::new(),
+        word: verdict::comparison::Word::CannotTell,
+        withheld: Vec::new(),
+        invalid: false,
+        notes: vec!["2 rounds were made; judging needs at least 3".into()],
+    };
+    let page = html::comparison(&html::Compared {
+        comparison: &judged,
+        command: &[],
+        source: &[],
+        rounds: &[],
+    });
+    assert!(page.contains("No figure is compared"), "{page}");
+    assert!(!page.contains("class=\"chart\""), "{page}");
 }
 
 #[test]

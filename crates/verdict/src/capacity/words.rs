@@ -78,21 +78,28 @@ fn bound(search: &Search, answer: &Answer) -> Option<String> {
 fn disturbed(search: &Search) -> Option<String> {
     let disturbed = search.levels().filter(|fed| fed.judged.disturbed).count();
     let doubtful = search.levels().filter(|fed| search.is_disturbed_once(fed)).count();
-    let steps = search.levels().count();
     let count = match disturbed - doubtful {
         0 => "none of them does".to_owned(),
         counted => format!("{counted} of them do"),
     };
     (disturbed > 0).then(|| {
         format!(
-            "{disturbed} of {steps} steps broke while other programs took the processors. Such a step counts where its level or \
-             a lower one broke once more: {count}. Stop the other programs for a narrower answer"
+            "{} broke while other programs took the processors. Such a step counts where its level or \
+             a lower one broke once more: {count}. Stop the other programs for a narrower answer",
+            of_levels(disturbed, search.levels().count())
         )
     })
 }
 
-/// `6 of 8 steps were INVALID (throttled, late_sends)`, with all that was held against those steps, and the last of the
-/// reasons in words. A probe or an overload decides nothing, whatever is held against it.
+/// `6 of 8 search and hold steps`: probes, overloads and what follows them decide nothing, and are not counted.
+fn of_levels(part: usize, all: usize) -> String {
+    // The first step at a level is one of the search.
+    let steps = if all == 1 { "search step" } else { "search and hold steps" };
+    format!("{part} of {all} {steps}")
+}
+
+/// `6 of 8 search and hold steps were INVALID (throttled, late_sends)`, with all that was held against those steps, and
+/// the last of the reasons in words.
 fn invalid(search: &Search) -> Option<String> {
     let steps = || search.levels();
     let invalid = || steps().map(|fed| &fed.judged).filter(|judged| judged.invalid().is_some());
@@ -110,9 +117,8 @@ fn invalid(search: &Search) -> Option<String> {
         some => format!(", and {some} of them held, as the objectives are met all the same"),
     };
     Some(format!(
-        "{} of {} steps {were} INVALID ({}){held}. At the last, {}",
-        invalid().count(),
-        steps().count(),
+        "{} {were} INVALID ({}){held}. At the last, {}",
+        of_levels(invalid().count(), steps().count()),
         codes.join(", "),
         last.text.trim_end_matches('.')
     ))
@@ -223,7 +229,7 @@ fn wide(search: &Search, answer: &Answer) -> String {
     let why = match (unclear, answer.broke_inside.is_empty()) {
         (0, true) => "the search ended before it was narrower".to_owned(),
         (0, false) => "levels close to each other held and broke by turns".to_owned(),
-        (unclear, _) => format!("{unclear} of {steps} steps stayed undecided"),
+        (unclear, _) => format!("{unclear} of the {steps} steps that count stayed undecided"),
     };
     let step_ns = settings.step_ns.saturating_mul(STEP_TIMES);
     let budget_ns = settings.budget_ns.saturating_mul(STEP_TIMES);

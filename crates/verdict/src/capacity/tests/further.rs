@@ -198,6 +198,26 @@ fn at_least_of_a_late_run(consequence: Verdict, needle: &str) -> String {
     validity
 }
 
+/// A probe is one of the steps that are counted below the table, and decides nothing.
+#[test]
+fn a_count_of_invalid_steps_names_the_steps_that_it_counts() {
+    let mut serve = exact(12_400.0);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let served = serve(step);
+        if !matches!(step.purpose, Purpose::Search | Purpose::Hold) {
+            return served;
+        }
+        let (code, consequence) = (ReasonCode::LateSends, Verdict::Invalid);
+        let reasons = vec![Reason { code, consequence, text: "late".into() }];
+        Judged { outcome: Outcome::Unclear, reasons, ..served }
+    });
+    let levels = search.levels().count();
+    assert!(levels > 1 && search.of(Purpose::Probe).count() > 0, "{:?}", search.fed);
+    let validity = words::read(&search, Some(ending)).validity.expect("why");
+    let counted = format!("{levels} of {levels} search and hold steps were INVALID (late_sends)");
+    assert!(validity.starts_with(&counted), "{validity}");
+}
+
 #[test]
 fn what_limits_is_told_of_a_level_above_the_capacity() {
     // Once by chance, at a level that holds.
