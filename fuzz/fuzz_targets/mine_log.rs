@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mine::{Filter, Format, Survey, Tally, Wanted, outcome, in_turn};
+use mine::{Filter, Format, Survey, Tally, Wanted, in_turn, outcome};
 
 fuzz_target!(|data: &[u8]| {
     let format = Format::detect(data).ok().or_else(|| Format::named("combined"));

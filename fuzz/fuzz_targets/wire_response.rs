@@ -15,7 +15,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(replay::responses(cut, &responses_to, case.limits), whole);
     let mut seen = LastHead::new();
     for _ in 0..2 {
-        let again = replay::responses_after(Some(&mut seen), [case.bytes], &responses_to, case.limits);
+        let again =
+            replay::responses_after(Some(&mut seen), [case.bytes], &responses_to, case.limits);
         assert_eq!(again, whole);
     }
     let dripped = case.bytes.chunks(1);

@@ -1,7 +1,7 @@
 //! Workloads compiled and played, for the targets that feed what they read.
 
 use model::{Draw, Workload};
-use traffic::{Compiled, Inputs, PoolFile, Requests, WorkerPlace, Source, Turn, compile};
+use traffic::{Compiled, Inputs, PoolFile, Requests, Source, Turn, WorkerPlace, compile};
 
 /// A workload in JSON, with the same bytes as every file that it names; `None` when it is refused.
 pub fn compiled(workload: &str, rows: &[u8]) -> Option<Compiled> {

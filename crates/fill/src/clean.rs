@@ -108,7 +108,9 @@ pub fn clean(
         }
         let count = outcome.map_err(|error| match left.is_empty() {
             true => error,
-            false => error.reworded(|why| format!("{why}\nplimsoll: {}", told(schema, rows, &left))),
+            false => {
+                error.reworded(|why| format!("{why}\nplimsoll: {}", told(schema, rows, &left)))
+            }
         })?;
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all. A full disk
         // may have no room for it, and the removal goes on without.
@@ -139,7 +141,8 @@ pub fn clean(
     if ledger::load(database)?.is_empty() {
         database.forget_statistics()?;
     }
-    let gone = missing.into_iter().map(|(table, rows, _)| (schema.tables[table].name.to_string(), rows));
+    let gone =
+        missing.into_iter().map(|(table, rows, _)| (schema.tables[table].name.to_string(), rows));
     let left = left.iter().map(|left| left.count).sum();
     Ok(Cleaned { removed, gone: gone.collect(), left })
 }

@@ -124,7 +124,11 @@ impl Health {
             failed: known.state.failed.load(Relaxed),
             checks: known.state.checks.load(Relaxed),
             checks_failed: known.state.checks_failed.load(Relaxed),
-            check_failure: *known.state.check_failure.lock().unwrap_or_else(PoisonError::into_inner),
+            check_failure: *known
+                .state
+                .check_failure
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
             failed_by: std::array::from_fn(|kind| known.state.failed_by[kind].load(Relaxed)),
             tls: known.state.tls.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         };

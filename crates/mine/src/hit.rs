@@ -54,10 +54,7 @@ impl Took {
 
     /// Both times together.
     pub(crate) fn with(self, other: Self) -> Self {
-        Self {
-            ns: self.ns.saturating_add(other.ns),
-            step_ns: self.step_ns.min(other.step_ns),
-        }
+        Self { ns: self.ns.saturating_add(other.ns), step_ns: self.step_ns.min(other.step_ns) }
     }
 }
 

@@ -232,7 +232,8 @@ mod tests {
     fn values_that_are_too_many_for_a_pool_keep_the_shares_of_heavy_and_rare_ones() {
         const MOST_ROWS: usize = 4_000;
         let values = skewed(60_000);
-        let number = |value: &[u8]| -> u32 { str::from_utf8(&value[1..]).unwrap().parse().unwrap() };
+        let number =
+            |value: &[u8]| -> u32 { str::from_utf8(&value[1..]).unwrap().parse().unwrap() };
         for frequent in [1_000, 10_000] {
             let mut rows = Rows::default();
             for value in &values {
@@ -245,8 +246,7 @@ mod tests {
             assert!(off(total, values.len() as f64) < 1e-9, "{total}");
             let rare = |value: &[u8]| number(value) >= 20_000;
             let wanted = values.iter().filter(|value| rare(value.as_bytes())).count() as f64;
-            let found: f64 =
-                sampled.iter().filter(|row| rare(row.1)).map(|row| row.0).sum();
+            let found: f64 = sampled.iter().filter(|row| rare(row.1)).map(|row| row.0).sum();
             assert!(off(found, wanted) < 0.15, "{frequent}: {found} for {wanted}");
             assert_eq!(sampled[0], (120_000.0, b"v0".as_slice()));
         }

@@ -314,7 +314,13 @@ mod tests {
         let found = [one, several].map(|visits| {
             let sessions =
                 visits.renumbered(&renumber).sessions(i64::MAX, (0, 1), &[true; 2], &in_turn);
-            (sessions.count, sessions.requests, sessions.sampled, sessions.chain.steps(), sessions.again)
+            (
+                sessions.count,
+                sessions.requests,
+                sessions.sampled,
+                sessions.chain.steps(),
+                sessions.again,
+            )
         });
         assert_eq!(found[0], found[1]);
         assert!(found[0].2 < 1.0, "some users were left out: {found:?}");

@@ -55,7 +55,9 @@ fn rows_of_others_under_keys_of_the_fill_are_left_and_rows_that_changed_go() {
             assert_eq!(engine.number("SELECT count(*) FROM plimsoll_fill"), 1);
         }
         // Others go on meanwhile.
-        engine.run("INSERT INTO users VALUES (9000, 'Bo', 'bo@example.org', 1, '2030-01-02 03:04:05')");
+        engine.run(
+            "INSERT INTO users VALUES (9000, 'Bo', 'bo@example.org', 1, '2030-01-02 03:04:05')",
+        );
         assert_eq!(engine.clean_with(Replaced::Keep).expect("it is forgotten"), 0);
         assert_eq!(engine.number("SELECT count(*) FROM users"), 4);
         assert_eq!(engine.number("SELECT count(*) FROM sessions"), 1);
@@ -84,7 +86,9 @@ fn a_fill_whose_rows_of_others_are_gone_by_now_is_forgotten() {
         engine.clean().expect_err("rows of others are left");
         engine.run("DELETE FROM users");
         engine.run("DELETE FROM sessions");
-        engine.run("INSERT INTO users VALUES (9000, 'Bo', 'bo@example.org', 1, '2030-01-02 03:04:05')");
+        engine.run(
+            "INSERT INTO users VALUES (9000, 'Bo', 'bo@example.org', 1, '2030-01-02 03:04:05')",
+        );
         assert_eq!(engine.clean().expect("nothing is left"), 0);
         assert!(!engine.connect().has_table("plimsoll_fill").expect("an answer"));
     }
@@ -92,7 +96,9 @@ fn a_fill_whose_rows_of_others_are_gone_by_now_is_forgotten() {
 
 #[test]
 fn all_rows_of_others_are_left_where_keys_began_anew() {
-    for engine in engines("CREATE TABLE users (id BIGINT PRIMARY KEY, email VARCHAR(80) NOT NULL);\n") {
+    for engine in
+        engines("CREATE TABLE users (id BIGINT PRIMARY KEY, email VARCHAR(80) NOT NULL);\n")
+    {
         engine.fill(&[("users", 250)]).expect("a fill");
         engine.run("DELETE FROM users");
         for id in 1..=30 {

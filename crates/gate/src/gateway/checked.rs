@@ -96,14 +96,20 @@ mod tests {
         let said = (4..=60).flat_map(|second| checked.look(&servers(second % 2 == 0), second));
         assert_eq!(said.count(), 0);
         assert_eq!(checked.look(&servers(true), 61), [out]);
-        assert!(checked.look(&[], 62).is_empty() && checked.0.is_empty(), "it is configured no more");
+        assert!(
+            checked.look(&[], 62).is_empty() && checked.0.is_empty(),
+            "it is configured no more"
+        );
     }
 
     #[test]
     fn why_a_server_fails_its_check_is_said() {
         for (failure, since) in [
             (CheckFailure::Status(503), ", since it answers 503: no"),
-            (CheckFailure::Unanswered(Failure::Late), ", since it does not begin to answer in time: no"),
+            (
+                CheckFailure::Unanswered(Failure::Late),
+                ", since it does not begin to answer in time: no",
+            ),
         ] {
             let server = ServerView { check_failure: Some(failure), ..server("api", 1, true) };
             let said = Checked::default().look(&[server], 0);

@@ -121,7 +121,8 @@ mod tests {
         servers[0].failed_by[Failure::Expired as usize] = 1;
         servers[0].tls = Some((Failure::Expired, "it was valid until 2020-01-01".into()));
         let said = Failing::default().look(&servers, 1);
-        let words = "shows a certificate that has expired: it was valid until 2020-01-01 (1 request)";
+        let words =
+            "shows a certificate that has expired: it was valid until 2020-01-01 (1 request)";
         assert!(said.len() == 1 && said[0].ends_with(words), "{said:?}");
         servers[0].tls = Some((Failure::OtherName, "of before".into()));
         let said = Failing::default().look(&servers, 1);

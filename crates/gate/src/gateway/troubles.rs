@@ -44,8 +44,7 @@ impl Troubles {
     fn set_at(&self, what: &'static str, why: Option<String>, now_s: u64) {
         let mut kept = self.kept();
         let say = kept.said.entry(what).or_default().look(why.is_some(), now_s);
-        let sentence =
-            say.then(|| why.clone().unwrap_or_else(|| format!("{what}: works again")));
+        let sentence = say.then(|| why.clone().unwrap_or_else(|| format!("{what}: works again")));
         match why {
             Some(why) => kept.standing.insert(what, why),
             None => kept.standing.remove(what),

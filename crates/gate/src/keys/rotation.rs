@@ -108,7 +108,8 @@ impl Store {
 fn last_of(connection: &Connection, mut id: u64) -> Result<Option<KeyRecord>, StoreError> {
     let query = "SELECT max(key) FROM replaced WHERE old = ?1 AND key > old";
     let newer = |id: u64| {
-        let newer = connection.query_row(query, [saturated(id)], |row| row.get::<_, Option<i64>>(0));
+        let newer =
+            connection.query_row(query, [saturated(id)], |row| row.get::<_, Option<i64>>(0));
         newer.map(|newer| newer.map(|newer| newer.max(0) as u64))
     };
     let first = id;

@@ -69,9 +69,8 @@ impl Worker {
         let idle_ns = self.policy.client().idle_ns;
         let latest = now.saturating_add(idle_ns).saturating_sub(IDLE_NS);
         let due = |token: u32| self.client_due[token as usize];
-        let is_found = |token: &u32| {
-            due(*token) <= latest && self.clients.get(*token).is_some_and(is_idle)
-        };
+        let is_found =
+            |token: &u32| due(*token) <= latest && self.clients.get(*token).is_some_and(is_idle);
         let found = (0..self.clients.numbers()).filter(is_found);
         let mut found: Vec<(u64, u32)> = found.map(|token| (due(token), token)).collect();
         found.sort_unstable_by_key(|found| Reverse(*found));

@@ -99,7 +99,8 @@ impl Failure {
         match error {
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => None,
             rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
-                not_after, ..
+                not_after,
+                ..
             }) => {
                 let ends_s = i64::try_from(not_after.as_secs()).unwrap_or(i64::MAX);
                 let (year, month, day) = date(ends_s);

@@ -107,8 +107,10 @@ mod tests {
                 assert!(table.refuse(key, 0, Problem::RateLimited, 0));
             }
             table.rows().iter().for_each(|row| by_key.add(row.key.into(), row));
-            let now: BTreeMap<String, u64> =
-                by_key.each().map(|(key, sum)| (key, sum.classes().map(|(_, n)| n).sum())).collect();
+            let now: BTreeMap<String, u64> = by_key
+                .each()
+                .map(|(key, sum)| (key, sum.classes().map(|(_, n)| n).sum()))
+                .collect();
             assert_eq!(now.len(), KEYS_MOST + 2);
             assert!(before.iter().all(|(key, n)| now[key] >= *n), "{before:?} {now:?}");
             before = now;

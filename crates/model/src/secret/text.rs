@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::{
-    MASK, Neighbour, is_card_number, is_of_token, is_secret_field, is_secret_name, is_secret_parameter,
-    is_secret_value,
+    MASK, Neighbour, is_card_number, is_of_token, is_secret_field, is_secret_name,
+    is_secret_parameter, is_secret_value,
 };
 
 /// The text with the values of credentials masked: those of members, parameters and fields whose name says so,
@@ -271,7 +271,10 @@ mod tests {
             ("/vouchers?code=SPRING&n=1", "/vouchers?code=SPRING&n=1"),
             ("GET /unlock?pin=1234&spin=1 HTTP", "GET /unlock?pin=***&spin=1 HTTP"),
             ("card 4111111111111111, 5555-5555-5555-4444.", "card ***, ***."),
-            ("id 1111111111111117 in 0.4111111111111111 s", "id 1111111111111117 in 0.4111111111111111 s"),
+            (
+                "id 1111111111111117 in 0.4111111111111111 s",
+                "id 1111111111111117 in 0.4111111111111111 s",
+            ),
         ] {
             assert_eq!(mask_text(text), masked);
         }

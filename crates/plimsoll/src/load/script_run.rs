@@ -82,7 +82,13 @@ pub struct Begun {
 impl Begun {
     /// What a level needs that has no script.
     pub fn without_script(sources: Arc<dyn Supply>) -> Self {
-        Self { sources, destinations: Arc::default(), burst: 1, closes: false, stuck: Arc::default() }
+        Self {
+            sources,
+            destinations: Arc::default(),
+            burst: 1,
+            closes: false,
+            stuck: Arc::default(),
+        }
     }
 }
 

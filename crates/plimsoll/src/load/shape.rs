@@ -123,7 +123,8 @@ mod tests {
     #[test]
     fn a_rate_that_workers_cannot_follow_is_refused() {
         let of = |rate_per_s, duration_ns, requests, workers| {
-            let shape = Shape { connections: 1, rate_per_s: Some(rate_per_s), duration_ns, requests };
+            let shape =
+                Shape { connections: 1, rate_per_s: Some(rate_per_s), duration_ns, requests };
             shape.check_arrivals(workers).is_ok()
         };
         let ten_s = Some(10 * SECOND);

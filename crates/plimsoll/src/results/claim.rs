@@ -41,8 +41,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 5] =
-        [Self::Run, Self::Sweep, Self::Search, Self::Comparison, Self::Mined];
+    const ALL: [Self; 5] = [Self::Run, Self::Sweep, Self::Search, Self::Comparison, Self::Mined];
 
     /// The file that is it.
     fn file(self) -> &'static str {

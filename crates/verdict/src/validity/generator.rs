@@ -135,7 +135,8 @@ pub(super) fn late(run: &Run) -> Option<Finding> {
         let (late, response) = (of(&run.late_ns), of(&run.response_ns));
         (name, late, response, late as f64 / response.max(1) as f64)
     });
-    let matter = shares.into_iter().filter(|&(_, late, _, share)| late > ON_TIME_NS && share > LATE);
+    let matter =
+        shares.into_iter().filter(|&(_, late, _, share)| late > ON_TIME_NS && share > LATE);
     let (name, late, response, share) = matter.max_by(|one, other| one.3.total_cmp(&other.3))?;
     let consequence = if share > MOSTLY_LATE { Verdict::Invalid } else { Verdict::LowerBound };
     let evidence = format!(

@@ -78,10 +78,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
     ),
     (&["-D", "--body-path"], "use --body-file FILE"),
-    (
-        &["-p"],
-        "use --body-file FILE for a body, --pipeline N for requests at once on a connection",
-    ),
+    (&["-p"], "use --body-file FILE for a body, --pipeline N for requests at once on a connection"),
     (&["-G", "--get", "--data-urlencode", "--url-query"], "write the query, encoded, into the URL"),
     (&["--url"], "write the URL without a flag before it"),
     (&["--data-ascii"], "use --data TEXT"),
@@ -101,7 +98,10 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--request-target"],
         "write the path into the URL; --connect-to HOST:PORT sends it to another server",
     ),
-    (&["-K", "--config"], "write -H, -T and the others out, or use a workload file: see `plimsoll init`"),
+    (
+        &["-K", "--config"],
+        "write -H, -T and the others out, or use a workload file: see `plimsoll init`",
+    ),
     (&["--upload-file"], "use --body-file FILE and -m PUT"),
     (
         &[
@@ -153,10 +153,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--tls-earlydata"], "early data is not sent; --tls-resume resumes sessions"),
     (&["--ssl", "--ssl-reqd"], "write https:// into the URL"),
-    (
-        &["--ssl-no-revoke", "--ssl-revoke-best-effort"],
-        "leave it out: revocation is not looked at",
-    ),
+    (&["--ssl-no-revoke", "--ssl-revoke-best-effort"], "leave it out: revocation is not looked at"),
     (
         &["--cert-status", "--crlfile", "--pinnedpubkey"],
         "chain, name and dates are checked, no more; --cacert FILE names whom to trust",
@@ -187,7 +184,16 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     ),
     (&["--capath", "--root-certs"], "use --cacert FILE"),
     (
-        &["-1", "--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2", "--tlsv1.3", "--sslv2", "--sslv3"],
+        &[
+            "-1",
+            "--tlsv1",
+            "--tlsv1.0",
+            "--tlsv1.1",
+            "--tlsv1.2",
+            "--tlsv1.3",
+            "--sslv2",
+            "--sslv3",
+        ],
         "use --tls-min 1.2 or 1.3",
     ),
     (
@@ -376,10 +382,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         ],
         "no response is printed; send one request with curl, and see `plimsoll plan` for what is sent",
     ),
-    (
-        &["--print", "--no-print"],
-        "use -q, which prints nothing while running, or --format json",
-    ),
+    (&["--print", "--no-print"], "use -q, which prints nothing while running, or --format json"),
     (
         &["--prometheus-addr", "--address"],
         "no figures are served while running: --out DIR takes all results",
@@ -403,7 +406,10 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         &["--time-unit", "--summary-time-unit"],
         "leave it out: each time is printed in the unit that fits it",
     ),
-    (&["--verbose", "--debug", "--stats", "--more"], "--details prints everything that was measured"),
+    (
+        &["--verbose", "--debug", "--stats", "--more"],
+        "--details prints everything that was measured",
+    ),
     (&["--dry-run"], "`plimsoll plan` prints what would be sent, and sends nothing"),
     (&["--threshold", "--thresholds", "--sla", "--assert"], "use --slo 'p99<100ms'"),
     (&["--port", "-p"], "use --listen 127.0.0.1:PORT"),

@@ -155,7 +155,8 @@ fn rows_of_others_under_keys_of_the_fill_are_left_and_named() {
     engine.run("DELETE FROM users WHERE id IN (20, 21)");
     engine.run(other);
     let told = engine.fill("--clean").ends(1);
-    let words = "users: left 1 row under keys of the fill with values that it did not write: (id 20)";
+    let words =
+        "users: left 1 row under keys of the fill with values that it did not write: (id 20)";
     assert!(told.stderr.contains(words), "{told:#?}");
     let kept = engine.fill("--clean --replaced keep").ok();
     assert!(kept.stderr.contains("1 row of others under keys of the fill left"), "{kept:#?}");
