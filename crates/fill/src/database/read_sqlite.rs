@@ -79,6 +79,15 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         }
     }
     primary.iter().for_each(|&column| columns[column].nullable = false);
+    for check in &checks {
+        let small = check.text.to_ascii_lowercase();
+        let inner = small.trim_matches(['(', ')', ' ']).strip_prefix("json_valid(");
+        let named = inner.map(|name| name.trim_matches(['"', '`', '[', ']', ' ']));
+        let is_meant = |column: &&mut Column| named == Some(&*column.name.to_ascii_lowercase());
+        if let Some(column) = columns.iter_mut().find(is_meant) {
+            column.kind = types::sqlite("json");
+        }
+    }
     let mut uniques = Vec::new();
     if !primary.is_empty() {
         uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
@@ -317,6 +326,18 @@ mod tests {
         ] {
             bracketed(odd);
         }
+    }
+
+    #[test]
+    fn a_text_that_has_to_be_json_is() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let address = crate::database::Address::Sqlite(file.path().to_owned());
+        let mut database = crate::database::connect(&address).expect("a database");
+        let sql = "CREATE TABLE a (b TEXT, \"C\" TEXT, CHECK (JSON_VALID(\"C\")))";
+        database.execute(sql).expect("a table");
+        let columns = &database.schema().expect("a schema").tables[0].columns;
+        assert_eq!(columns[0].kind, types::sqlite("text"));
+        assert_eq!(columns[1].kind, types::sqlite("json"));
     }
 
     #[test]
