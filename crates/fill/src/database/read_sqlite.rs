@@ -79,15 +79,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         }
     }
     primary.iter().for_each(|&column| columns[column].nullable = false);
-    for check in &checks {
-        let small = check.text.to_ascii_lowercase();
-        let inner = small.trim_matches(['(', ')', ' ']).strip_prefix("json_valid(");
-        let named = inner.map(|name| name.trim_matches(['"', '`', '[', ']', ' ']));
-        let is_meant = |column: &&mut Column| named == Some(&*column.name.to_ascii_lowercase());
-        if let Some(column) = columns.iter_mut().find(is_meant) {
-            column.kind = types::sqlite("json");
-        }
-    }
+    tell_json(&checks, &mut columns);
     let mut uniques = Vec::new();
     if !primary.is_empty() {
         uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
@@ -112,6 +104,20 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         rowid: free.filter(|_| !without_rowid),
         unfit: None,
     })
+}
+
+/// Says which texts have to be JSON: `CHECK (json_valid(doc))`.
+fn tell_json(checks: &[Check], columns: &mut [Column]) {
+    for check in checks {
+        let small = check.text.to_ascii_lowercase();
+        let inner = small.trim_matches(['(', ')', ' ']).strip_prefix("json_valid(");
+        let Some(inner) = inner else { continue };
+        let name = inner.trim_matches(['"', '`', '[', ']', ' ']);
+        let mut named = columns.iter_mut();
+        if let Some(column) = named.find(|column| column.name.eq_ignore_ascii_case(name)) {
+            column.kind = types::sqlite("json");
+        }
+    }
 }
 
 /// Says of which columns texts are the same that differ in the case of letters alone.
