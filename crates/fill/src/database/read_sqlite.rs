@@ -79,6 +79,7 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         }
     }
     primary.iter().for_each(|&column| columns[column].nullable = false);
+    tell_json(&checks, &mut columns);
     let mut uniques = Vec::new();
     if !primary.is_empty() {
         uniques.push(Unique { rule: "PRIMARY KEY".to_owned(), columns: primary });
@@ -103,6 +104,20 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
         rowid: free.filter(|_| !without_rowid),
         unfit: None,
     })
+}
+
+/// Says which texts have to be JSON: `CHECK (json_valid(doc))`.
+fn tell_json(checks: &[Check], columns: &mut [Column]) {
+    for check in checks {
+        let small = check.text.to_ascii_lowercase();
+        let inner = small.trim_matches(['(', ')', ' ']).strip_prefix("json_valid(");
+        let Some(inner) = inner else { continue };
+        let name = inner.trim_matches(['"', '`', '[', ']', ' ']);
+        let mut named = columns.iter_mut();
+        if let Some(column) = named.find(|column| column.name.eq_ignore_ascii_case(name)) {
+            column.kind = types::sqlite("json");
+        }
+    }
 }
 
 /// Says of which columns texts are the same that differ in the case of letters alone.
@@ -317,6 +332,18 @@ mod tests {
         ] {
             bracketed(odd);
         }
+    }
+
+    #[test]
+    fn a_text_that_has_to_be_json_is() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let address = crate::database::Address::Sqlite(file.path().to_owned());
+        let mut database = crate::database::connect(&address).expect("a database");
+        let sql = "CREATE TABLE a (b TEXT, \"C\" TEXT, CHECK (JSON_VALID(\"C\")))";
+        database.execute(sql).expect("a table");
+        let columns = database.schema().expect("a schema").tables.remove(0).columns;
+        assert_eq!(columns[0].kind, types::sqlite("text"));
+        assert_eq!(columns[1].kind, types::sqlite("json"));
     }
 
     #[test]

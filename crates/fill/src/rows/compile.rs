@@ -429,7 +429,9 @@ fn any(
     // What a default draws of a sequence is drawn for good, also where the row is taken back.
     let draws = |text: &str| !column.counted && text.contains("nextval(");
     let has_default = column.default.as_deref().is_some_and(|text| text != "NULL" && !draws(text));
-    let bounded = limits.one_of.is_some();
+    let default = column.default.as_deref().and_then(number_in);
+    let barred = default.is_some_and(|number| limits.clamp(number) != number);
+    let bounded = limits.one_of.is_some() || barred;
     let kind_of_values = learned.kind_of(column);
     let left_to_default = matches!(
         (&kind_of_values, kind),
@@ -464,6 +466,12 @@ fn any(
         (after, floors),
         (facts.until, seed),
     ))))
+}
+
+/// The number that a default is, as databases print it: `0`, `(-1)`, `'5'::smallint`.
+fn number_in(default: &str) -> Option<f64> {
+    let bare = default.split("::").next().unwrap_or_default();
+    bare.trim_matches(['(', ')', '\'', ' ']).parse().ok()
 }
 
 /// Without anything to learn from, what happened later lies after the row was made.

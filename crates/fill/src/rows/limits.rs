@@ -5,6 +5,7 @@ use model::random::Draws;
 use crate::check::{Bound, like};
 use crate::learn::number_of;
 use crate::schema::{Column, Type};
+use crate::times::SECOND;
 
 /// What conditions and the type allow.
 #[derive(Debug, Clone, Default)]
@@ -64,12 +65,13 @@ impl Limits {
         let unit = match kind {
             Type::Decimal { scale, .. } => 10_f64.powi(-i32::try_from(*scale).unwrap_or(0)),
             Type::Float => 1e-6,
+            Type::Moment { micros: false } => SECOND as f64,
             _ => 1.0,
         };
         let whole = !matches!(kind, Type::Decimal { .. } | Type::Float);
         // The first whole number above 0.5 is 1, as it is above 0.
         let least = |number: f64, above: bool| match (above, whole) {
-            (true, true) => number.floor() + 1.0,
+            (true, true) => (number / unit).floor() * unit + unit,
             (true, false) => number + unit,
             (false, _) => number,
         };

@@ -486,6 +486,30 @@ fn rules_over_several_columns_have_room_for_all_combinations() {
 }
 
 #[test]
+fn a_default_that_a_condition_bars_is_not_used() {
+    for (default, made_up) in
+        [("0", true), ("'0'::smallint", true), ("(-1)", true), ("7", false), ("now()", false)]
+    {
+        let mut n = column("n", Type::Int { min: -9, max: 999 });
+        n.default = Some(default.to_owned());
+        let mut of = table("things", vec![column("id", int()), n], &[&[0]]);
+        of.checks = vec![check("n", "n >= 5")];
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+        assert_eq!(rows.written(0).contains(&1), made_up, "{default}");
+    }
+}
+
+#[test]
+fn times_of_whole_seconds_lie_behind_the_last_that_is_not_allowed() {
+    let mut of = table("things", vec![column("t", Type::Moment { micros: false })], &[]);
+    of.checks = vec![check("late", "t > '2031-01-01 00:00:00'")];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
+    assert!(made(&rows, 0, 50).iter().all(|row| row[0].text().as_str() > "2031-01-01 00:00:00"));
+}
+
+#[test]
 fn whole_numbers_lie_between_fractions() {
     let mut of = table("things", vec![column("n", int())], &[]);
     of.checks = vec![check("one", "n > 0.5 AND n < 1.5")];
