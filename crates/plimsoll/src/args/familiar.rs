@@ -441,7 +441,6 @@ mod tests {
             ("run http://h/ -K curlrc", "or use a workload file"),
             ("run http://h/ -p 4", "--pipeline N for requests at once"),
             ("run http://h/ -1", "use --tls-min"),
-            ("run http://h/ -: http://g/", "written into a workload file"),
             ("run http://h/ -i 100", "use -n N for a number of requests"),
             ("sweep http://h/ -i", "send HEAD requests with -m HEAD"),
             ("run http://h/ -e out.csv", "with --out DIR"),
