@@ -59,7 +59,7 @@ pub fn in_one_line(error: &Error, line: &[OsString]) -> String {
     let words: Vec<&str> = first.lines().map(str::trim).collect();
     let command = command_of(line);
     let advice = one_dash(&command, line).or_else(|| url_as_value(error, &command, line));
-    let advice = advice.or_else(|| advice_of(error, &command)).unwrap_or_default();
+    let advice = advice.or_else(|| advice_of(error, &command, line)).unwrap_or_default();
     let end = if advice.ends_with('?') { " See" } else { "; see" };
     format!("{}{advice}{end} --help", words.join(" "))
 }
@@ -98,7 +98,7 @@ fn takes_value(command: &Command, flag: &str) -> bool {
     command.get_arguments().any(|arg| takes(arg) && (long(arg) || short(arg)))
 }
 
-fn advice_of(error: &Error, command: &Command) -> Option<String> {
+fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = said(error, ContextKind::InvalidSubcommand)?;
@@ -123,7 +123,7 @@ fn advice_of(error: &Error, command: &Command) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let flag = said(error, ContextKind::InvalidArg)?;
             if !flag.starts_with('-') {
-                return one_too_many(&flag, &error.to_string());
+                return one_too_many(&flag, &error.to_string(), line);
             }
             let flag = flag.split('=').next().unwrap_or(&flag);
             let is_program = command.get_name() == super::Cli::command().get_name();
@@ -272,7 +272,7 @@ fn command_of(line: &[OsString]) -> Command {
 }
 
 /// What to do instead of a word that has no flag before it.
-fn one_too_many(word: &str, text: &str) -> Option<String> {
+fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if text.contains("Usage: plimsoll target") {
         let address =
             if word.contains(':') { word.to_owned() } else { format!("127.0.0.1:{word}") };
@@ -282,9 +282,10 @@ fn one_too_many(word: &str, text: &str) -> Option<String> {
         return Some(format!(": use --notebook {word}"));
     }
     if word.contains(['/', ':']) {
-        let one = ": one URL is taken, and -q takes no value (a rate is -R RATE); `plimsoll compare` takes \
-                   two URLs";
-        return Some(one.to_owned());
+        // hey's -q is a rate: what follows it was taken for the URL.
+        let is_quiet = line.iter().any(|word| word == "-q");
+        let of_rate = if is_quiet { ", and -q takes no value (a rate is -R RATE)" } else { "" };
+        return Some(format!(": one URL is taken{of_rate}; `plimsoll compare` takes two URLs"));
     }
     if ["ms", "s", "sec", "secs", "seconds", "m", "min", "minutes", "h"].contains(&word) {
         return Some(": a time is one word, such as 10s".to_owned());
@@ -347,7 +348,7 @@ mod tests {
             ("version", "`plimsoll --version`"),
             ("completions bash", "`plimsoll generate DIR`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
-            ("run http://h/ http://g/", "`plimsoll compare` takes two URLs"),
+            ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
             ("target 8080", "use --listen 127.0.0.1:8080"),
@@ -440,7 +441,6 @@ mod tests {
             ("run http://h/ -K curlrc", "or use a workload file"),
             ("run http://h/ -p 4", "--pipeline N for requests at once"),
             ("run http://h/ -1", "use --tls-min"),
-            ("run http://h/ -: http://g/", "written into a workload file"),
             ("run http://h/ -i 100", "use -n N for a number of requests"),
             ("sweep http://h/ -i", "send HEAD requests with -m HEAD"),
             ("run http://h/ -e out.csv", "with --out DIR"),

@@ -207,9 +207,18 @@ pub(super) fn environment(environment: &Environment) -> Markup {
 
 /// The exact command, to be pasted into a shell.
 pub(super) fn command(words: &[String]) -> Markup {
+    let command = clean(&shell(words), LONGEST_COMMAND);
     html! {
         div.command {
-            pre tabindex="0" { code id="command" { (clean(&shell(words), LONGEST_COMMAND)) } }
+            pre tabindex="0" {
+                code id="command" {
+                    @for (i, word) in command.split(' ').enumerate() {
+                        @if i > 0 { " " }
+                        // Browsers break lines behind a hyphen: of --out nothing but two hyphens would stand in the first.
+                        @if word.starts_with('-') { span { (word) } } @else { (word) }
+                    }
+                }
+            }
             button type="button" data-copies="command" hidden { "Copy" }
         }
     }

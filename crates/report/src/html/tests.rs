@@ -417,6 +417,14 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
 }
 
 #[test]
+fn a_flag_of_the_command_stays_in_one_line() {
+    let mut run = sample::closed_loop();
+    run.command = ["plimsoll", "run", "http://h/a-b", "--out", "d"].map(String::from).to_vec();
+    let page = html::run(&run);
+    assert!(page.contains("plimsoll run http://h/a-b <span>--out</span> d</code>"), "{page}");
+}
+
+#[test]
 fn a_handful_of_requests_is_read_as_no_rate() {
     let mut few = fixture::sound::closed();
     (few.response_ns.count, few.totals.requests) = (3, 3);

@@ -3,7 +3,7 @@
 use model::{ReasonCode, Run};
 
 use super::generator::had_enough_connections;
-use super::responses::ended_in_warmup;
+use super::responses::{ended_in_warmup, failed_by_checks};
 use super::steady::slowed_down;
 use super::users::all_left;
 use super::window::shows_no_rate;
@@ -31,6 +31,13 @@ const HELD_BY_SERVER: Advice = (
     "the server held arrivals back: find out why",
 );
 
+/// Of responses whose statuses are well.
+const NOT_AS_EXPECTED: Advice = (
+    "Look at a response that failed a check: either it is wrong, or what is expected is (--expect-body-like, or the checks of the \
+     workload file).",
+    "many responses failed a check: look at one of them",
+);
+
 /// Of bodies that may be cut short.
 const CUT_SHORT: Advice = (
     "Let the server send Content-Length or chunks, or check for what stands at the end of a whole body (in a workload file).",
@@ -46,6 +53,7 @@ impl Rule {
     pub(super) fn advice_on(&self, run: &Run) -> Advice {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
+            ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
             ReasonCode::StarvedConnections if all_left(run) => ALL_LEFT,
             ReasonCode::ConnectionsExhausted if had_enough_connections(run) => HELD_BY_SERVER,
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,

@@ -118,6 +118,13 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     Some((consequence, evidence))
 }
 
+/// Whether it is by checks, and not by their statuses, that too many responses failed.
+pub(super) fn failed_by_checks(run: &Run) -> bool {
+    let failed = |class| run.totals.errors.of(class);
+    let checks = failed(ErrorClass::Check) as f64;
+    failed(ErrorClass::Status) == 0 && checks > FAILING * run.totals.requests as f64
+}
+
 /// Attempts that failed without a response, of a server that is there: each costs its user hardly any time, so that the
 /// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails.
 fn unanswered(run: &Run) -> Option<Finding> {

@@ -106,7 +106,6 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (
         &[
             "--next",
-            "-:",
             "--targets",
             "--urls-from-file",
             "--rand-regex-url",

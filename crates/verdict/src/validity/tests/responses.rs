@@ -45,6 +45,17 @@ fn rules_about_responses() {
             "0.00/s were carried; for 401, give credentials (-H 'Authorization: ...', or -u). ",
         ),
         (
+            "no body as expected",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Check, 10_000);
+                run.totals.succeeded = 0;
+            },
+            Verdict::Invalid,
+            ReasonCode::FastErrors,
+            "0.00/s were carried. Look at a response that failed a check",
+        ),
+        (
             "sheds two thirds",
             closed(),
             |run| {
