@@ -406,7 +406,7 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
         invalid: false,
         notes: vec!["2 rounds were made; judging needs at least 3".into()],
     };
-    let page = html::comparison(&html::Compared {
+    let page = comparison(&Compared {
         comparison: &judged,
         command: &[],
         source: &[],
