@@ -917,7 +917,7 @@ _plimsoll() {
             return 0
             ;;
         plimsoll__subcmd__fill)
-            opts="-q -V -v -h --rows --only --for --dau-now --dau-target --users --pool --pools --out --locale --seed --until --batch --dry-run --resume --clean --yes-to --production-marks --quiet --version --help"
+            opts="-q -V -v -h --rows --only --for --dau-now --dau-target --users --pool --pools --out --locale --seed --until --batch --dry-run --resume --clean --replaced --yes-to --production-marks --quiet --version --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -969,6 +969,10 @@ _plimsoll() {
                     ;;
                 --batch)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replaced)
+                    COMPREPLY=($(compgen -W "keep remove" -- "${cur}"))
                     return 0
                     ;;
                 --yes-to)

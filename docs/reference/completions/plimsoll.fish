@@ -384,15 +384,17 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l locale -d 'La
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l seed -d 'Seed: the same seed, --until and database make the same rows' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l until -d 'The day before which made-up times lie, unless a column has later ones already [default: today]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l batch -d 'Rows in a transaction at most; fewer where they would take longer than about a second' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l replaced -d 'What becomes of rows under keys of a fill that hold other values than it wrote [default: they are left and named, and the fill is not forgotten]' -r -f -a "keep\t'They are left, and the fill is forgotten'
+remove\t'They are removed too'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l yes-to -d 'Write to the database of this name though it looks like production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l production-marks -d 'Words in the name of a database or host that mark production' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l only -d 'Do not fill tables that only refer to those of --rows'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l dry-run -d 'Print the plan and ten rows of each table; write nothing'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l resume -d 'Continue the fill that was interrupted'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Remove all rows that fills added, by their keys: also what others have put under such a key since'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -l clean -d 'Remove all rows that fills added'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s q -l quiet -d 'Print nothing while working'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s v -s V -l version -d 'Print the version'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s h -l help -d 'Print help'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand fill" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l peek -d 'Print the functions that match with their callers and callees, as `go tool pprof -peek` does' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -s n -l nodecount -d 'Rows at most [default: all with --top, 80 with --tree]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand profile; and not __fish_seen_subcommand_from whatif diff help" -l granularity -d 'What is one row' -r -f -a "function\t'A function'

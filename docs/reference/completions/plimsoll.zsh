@@ -525,7 +525,7 @@ _arguments "${_arguments_options[@]}" : \
 (rotate)
 _arguments "${_arguments_options[@]}" : \
 '--store=[File of keys and usage]:FILE:_files' \
-'--grace=[Time for which the old key is valid beside the new one; both have the limits and the quota of one]:TIME:_default' \
+'--grace=[Time for which the old key is valid beside the new one, also if that is rotated meanwhile; all of them have the limits and the quota of one]:TIME:_default' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
@@ -679,19 +679,21 @@ _arguments "${_arguments_options[@]}" : \
 '--seed=[Seed\: the same seed, --until and database make the same rows]:N:_default' \
 '--until=[The day before which made-up times lie, unless a column has later ones already \[default\: today\]]:DATE:_default' \
 '--batch=[Rows in a transaction at most; fewer where they would take longer than about a second]:N:_default' \
+'--replaced=[What becomes of rows under keys of a fill that hold other values than it wrote \[default\: they are left and named, and the fill is not forgotten\]]:WHAT:((keep\:"They are left, and the fill is forgotten"
+remove\:"They are removed too"))' \
 '--yes-to=[Write to the database of this name though it looks like production]:NAME:_default' \
 '*--production-marks=[Words in the name of a database or host that mark production]:LIST:_default' \
 '--only[Do not fill tables that only refer to those of --rows]' \
 '(--clean --resume)--dry-run[Print the plan and ten rows of each table; write nothing]' \
 '(--rows --for --clean)--resume[Continue the fill that was interrupted]' \
-'(--rows --for)--clean[Remove all rows that fills added, by their keys\: also what others have put under such a key since]' \
+'(--rows --for)--clean[Remove all rows that fills added]' \
 '-q[Print nothing while working]' \
 '--quiet[Print nothing while working]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
 '--version[Print the version]' \
-'-h[Print help]' \
-'--help[Print help]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
 ':url -- postgres\://USER@HOST/DATABASE, mysql\://USER@HOST/DATABASE or sqlite\:FILE:_default' \
 && ret=0
 ;;

@@ -52,6 +52,14 @@ const PLACES: &[Place] = &[
             "measure", "mine", "profile", "target", "fill", "observe", "gate",
         ],
     },
+    Place {
+        name: "plimsoll-fuzz",
+        pure: false,
+        may_use: &[
+            "model", "wire", "import", "verdict", "traffic", "script", "mine", "profile",
+            "observe", "gate",
+        ],
+    },
     Place { name: "xtask", pure: false, may_use: &[] },
 ];
 
