@@ -258,6 +258,7 @@ fn a_pause_that_left_nothing_open_does_not_spoil_a_search() {
             wanted_per_s: None,
             steps: found.fed.iter().map(step).collect(),
             outcome: None,
+            ended: None,
             load_line: None,
             limited_by: Vec::new(),
         })
