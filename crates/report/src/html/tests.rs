@@ -406,12 +406,8 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
         invalid: false,
         notes: vec!["2 rounds were made; judging needs at least 3".into()],
     };
-    let page = html::comparison(&html::Compared {
-        comparison: &judged,
-        command: &[],
-        source: &[],
-        rounds: &[],
-    });
+    let page =
+        comparison(&Compared { comparison: &judged, command: &[], source: &[], rounds: &[] });
     assert!(page.contains("No figure is compared"), "{page}");
     assert!(!page.contains("class=\"chart\""), "{page}");
 }
