@@ -687,6 +687,24 @@ fn texts_are_of_the_pattern_of_their_condition() {
 }
 
 #[test]
+fn unique_texts_have_the_length_that_is_prescribed() {
+    for (condition, length, room) in [
+        ("length(label) = 12", 12, 500),
+        ("length(label) = 4", 4, 9_000),
+        ("length(label) = 8 AND label LIKE 'SKU-%'", 8, 9_000),
+    ] {
+        let columns = vec![column("id", int()), column("label", text(20))];
+        let mut of = table("things", columns, &[&[0], &[1]]);
+        of.checks = vec![check("label", condition)];
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, room)])).unwrap();
+        let all = made(&rows, 0, room);
+        assert!(all.iter().all(|row| row[1].text().len() == length), "{condition}");
+        assert_eq!(distinct(&all, &[1]) as u64, room, "{condition}");
+    }
+}
+
+#[test]
 fn a_unique_reference_that_may_be_null_has_each_parent_once() {
     let users = table("users", vec![column("id", int())], &[&[0]]);
     let mut user_id = column("user_id", int());
