@@ -21,10 +21,16 @@ pub const INTERRUPTED: &str = "--clean again removes the rest";
 /// Rows that are left, of which a message names so many of each table.
 const NAMED: usize = 10;
 
-/// What rows are that are left, and what to do.
-const TOLD: &str = "Others have put them there after those of the fill were deleted, or have changed most of their \
-                    values. The other rows of the fill are removed. --clean --replaced keep forgets the fill and leaves \
-                    them, --clean --replaced remove removes them too";
+/// Why rows of others are under keys of a fill.
+const WHY_LEFT: &str = "Others have put them there after those of the fill were deleted, or have changed most of \
+                        their values";
+
+/// What to do with them where all other rows are removed.
+const CHOICE: &str = "The other rows of the fill are removed. --clean --replaced keep forgets the fill and leaves them, \
+                      --clean --replaced remove removes them too";
+
+/// What to do with them where other rows could not be removed.
+const IN_THE_WAY: &str = "They may refer to the rows that were to go: --clean --replaced remove removes them too";
 
 /// What becomes of rows that are under keys of a fill and hold other values than it wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +115,8 @@ pub fn clean(
         let count = outcome.map_err(|error| match left.is_empty() {
             true => error,
             false => {
-                error.reworded(|why| format!("{why}\nplimsoll: {}", told(schema, rows, &left)))
+                let told = told(schema, rows, &left);
+                error.reworded(|why| format!("{why}\nplimsoll: {told}. {WHY_LEFT}. {IN_THE_WAY}"))
             }
         })?;
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all. A full disk
@@ -129,7 +136,7 @@ pub fn clean(
     restore_counters(database, schema, fill, rows, &tables)?;
     let mut wrong = Vec::new();
     if replaced == Replaced::Tell && !left.is_empty() {
-        wrong.push(format!("{}. {TOLD}", told(schema, rows, &left)));
+        wrong.push(format!("{}. {WHY_LEFT}. {CHOICE}", told(schema, rows, &left)));
     }
     for &missing in &missing {
         wrong.extend(lost(database, schema, fill, missing)?);

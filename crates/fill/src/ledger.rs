@@ -36,6 +36,11 @@ impl Fill {
     pub fn is_complete(&self) -> bool {
         self.done.iter().zip(self.facts.steps()).all(|(done, step)| *done >= step.rows)
     }
+
+    /// Whether `clean` left rows of others under its keys.
+    pub fn has_rows_of_others(&self) -> bool {
+        self.again.iter().any(|rows| *rows > 0)
+    }
 }
 
 impl Fill {

@@ -23,7 +23,9 @@ use distinct::Distinct;
 use link::{Deal, Link};
 use plain::Plain;
 
+pub use compile::pattern_of;
 pub use distinct::Counts;
+pub use limits::put_in;
 pub use plain::value_of;
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 

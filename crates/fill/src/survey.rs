@@ -20,7 +20,7 @@ use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSIO
 use crate::learn::{FEW, Form, Learned, Sample};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
-use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows};
+use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows, pattern_of, put_in};
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
@@ -217,10 +217,11 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let short = most.is_some_and(|most| most <= 3);
                 let checked = is_checked(table, column);
+                let pattern = pattern_of(table, column);
                 let mut taken = BTreeSet::new();
                 database.query(&sql, &mut |row| {
                     let text = row.first().copied().flatten().unwrap_or_default();
-                    trailing = trailing.max(trailing_number(text));
+                    trailing = trailing.max(number_in(text, pattern.as_deref()));
                     if short || (checked && taken.len() < MOST_LISTED) {
                         taken.insert(text.to_owned());
                     }
@@ -266,12 +267,21 @@ fn private_address(text: &str) -> Option<i64> {
     (FIRST_PRIVATE..=LAST_PRIVATE).contains(&number).then_some(number.into())
 }
 
-/// The highest number at the end of a text, or before its `@`; of up to 15 digits, as ours are.
+/// The number that tells a text from others: at its end, or where the column's pattern of LIKE has it.
+fn number_in(text: &str, pattern: Option<&str>) -> u64 {
+    let Some(pattern) = pattern else { return trailing_number(text) };
+    let inner = trailing_number(&put_in(pattern, text));
+    // A text that is of such a pattern as it is has nothing put into it.
+    if pattern.contains('%') { inner.max(trailing_number(text)) } else { inner }
+}
+
+/// The highest number at the end of a text, or before its `@`; of up to 15 digits behind leading zeros, as ours are.
 fn trailing_number(text: &str) -> u64 {
     let ends = [text.split('@').next().unwrap_or_default(), text.trim_end()];
     let number = |end: &str| {
-        let digits = end.len() - end.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        if digits == 0 || digits > 15 { 0 } else { end[end.len() - digits..].parse().unwrap_or(0) }
+        let start = end.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let digits = end[start..].trim_start_matches('0');
+        if digits.len() > 15 { 0 } else { digits.parse().unwrap_or(0) }
     };
     ends.into_iter().map(number).max().unwrap_or(0)
 }
@@ -446,6 +456,25 @@ mod tests {
             ("", 0),
         ] {
             assert_eq!(trailing_number(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_found_where_a_pattern_has_them() {
+        for (text, pattern, number) in [
+            ("SKU-Lamp 17", "SKU-%", 17),
+            ("Lamp 17-EU", "%-EU", 17),
+            ("Lamp 1734X", "%__X", 17),
+            // It is of the pattern as it is.
+            ("Lamp 1734", "%_", 1734),
+            ("ann12@shop", "%@%", 12),
+            ("17-AB", "__-AB", 17),
+            ("017-234", "___-___", 17_234),
+            ("A1-0017-9", "A1-____-9", 17),
+            ("0000000000000017", "________________", 17),
+            ("x", "____", 0),
+        ] {
+            assert_eq!(number_in(text, Some(pattern)), number, "{text} {pattern}");
         }
     }
 }

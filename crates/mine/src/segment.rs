@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use model::secret::{Neighbour, holds_secret, is_secret_name, is_secret_value};
+use model::secret::{Neighbour, holds_secret, is_card_number, is_secret_name, is_secret_value};
 
 use crate::pools::decode;
 use crate::words;
@@ -127,7 +127,9 @@ fn secret(neighbour: Neighbour, segment: &[u8]) -> Option<Shape<'_>> {
         true => decode(trimmed, false).map_or_else(|| String::from_utf8_lossy(trimmed), Cow::Owned),
         false => String::from_utf8_lossy(segment),
     };
-    if is_secret_value(&text) || neighbour.makes_secret(&text) {
+    // Without hyphens it is a number, and other numbers at its place may be ids.
+    let is_card = || text.contains('-') && is_card_number(&text);
+    if is_secret_value(&text) || neighbour.makes_secret(&text) || is_card() {
         return Some(whole);
     }
     if !is_parted {
@@ -478,6 +480,7 @@ mod tests {
             ("Products('AB12')", "Products('", Class::Code, "')"),
             ("Orders(10248)", "Orders(", Class::Int, ")"),
             ("list;jsessionid=5f3a9c1", "list;jsessionid=", Class::Secret, ""),
+            ("4111-1111-1111-1111", "", Class::Secret, ""),
             ("sha256:507f1f77bcf86cd799439011", "sha256:", Class::Hex, ""),
             ("my-shop:undelete", "", Class::Word, ":undelete"),
             ("Talk:Amber", "Talk:", Class::Word, ""),

@@ -91,6 +91,12 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     Ok(made)
 }
 
+/// The pattern of LIKE that conditions prescribe for a column.
+pub fn pattern_of(table: &Table, column: usize) -> Option<String> {
+    let conditions = Conditions::of(table).ok()?;
+    conditions.limits.into_iter().nth(column)?.like
+}
+
 /// What a table's conditions say.
 struct Conditions {
     limits: Vec<Limits>,

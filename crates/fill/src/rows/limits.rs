@@ -171,6 +171,21 @@ pub fn filled(pattern: &str, text: &str, mut next: impl FnMut() -> char) -> Stri
     filled
 }
 
+/// What [`filled`] put into a pattern to make a text: that in place of its first `%`, or the characters in place of each
+/// `_` where it has no `%`.
+pub fn put_in(pattern: &str, text: &str) -> String {
+    match pattern.split_once('%') {
+        Some((before, behind)) => {
+            let length = text.chars().count().saturating_sub(fixed(behind));
+            text.chars().take(length).skip(fixed(before)).collect()
+        }
+        None => {
+            let places = text.chars().zip(pattern.chars());
+            places.filter(|(_, mark)| *mark == '_').map(|(c, _)| c).collect()
+        }
+    }
+}
+
 /// Characters that each text of a pattern has at least.
 pub fn fixed(pattern: &str) -> usize {
     pattern.chars().filter(|c| *c != '%').count()

@@ -633,6 +633,7 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
         (Type::Bool, "id > 0", 2),
         (few(&["a", "b", "c"]), "id > 0", 3),
         (text(5), "n IN ('a', 'b')", 2),
+        (Type::Int { min: i16::MIN.into(), max: i16::MAX.into() }, "n BETWEEN 1 AND 10", 10),
         (Type::Date, "n >= '2030-01-01' AND n <= '2030-01-03'", 0),
     ] {
         let mut n = column("n", kind);
@@ -683,6 +684,24 @@ fn texts_are_of_the_pattern_of_their_condition() {
                 assert!(why.to_string().contains("things.label"), "{why}");
             }
         }
+    }
+}
+
+#[test]
+fn unique_texts_have_the_length_that_is_prescribed() {
+    for (condition, length, room) in [
+        ("length(label) = 12", 12, 500),
+        ("length(label) = 4", 4, 9_000),
+        ("length(label) = 8 AND label LIKE 'SKU-%'", 8, 9_000),
+    ] {
+        let columns = vec![column("id", int()), column("label", text(20))];
+        let mut of = table("things", columns, &[&[0], &[1]]);
+        of.checks = vec![check("label", condition)];
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, room)])).unwrap();
+        let all = made(&rows, 0, room);
+        assert!(all.iter().all(|row| row[1].text().len() == length), "{condition}");
+        assert_eq!(distinct(&all, &[1]) as u64, room, "{condition}");
     }
 }
 

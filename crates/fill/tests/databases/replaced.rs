@@ -136,6 +136,27 @@ UPDATE users SET best = 9000 WHERE id = 50;
     }
 }
 
+#[test]
+fn rows_that_are_left_and_refer_to_those_of_the_fill_are_told_with_what_helps() {
+    for engine in engines(
+        "CREATE TABLE users (id BIGINT PRIMARY KEY, email VARCHAR(80) NOT NULL);
+CREATE TABLE notes (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, label VARCHAR(80) NOT NULL UNIQUE,
+  FOREIGN KEY (user_id) REFERENCES users(id));
+",
+    ) {
+        engine.fill(&[("users", 30), ("notes", 200)]).expect("a fill");
+        let another = "SELECT max(id) FROM users WHERE id NOT IN (SELECT user_id FROM notes WHERE id = 7)";
+        let user = engine.number(another);
+        engine.run("DELETE FROM notes WHERE id = 7");
+        engine.run(&format!("INSERT INTO notes VALUES (7, {user}, 'of somebody else')"));
+        let why = engine.clean().expect_err("a parent cannot go").to_string();
+        assert!(why.contains("notes: left 1 row") && why.contains("(id 7)"), "{why}");
+        assert!(why.contains("--clean --replaced remove removes them too"), "{why}");
+        assert_eq!(engine.clean_with(Replaced::Remove).expect("all goes"), 31);
+        assert_eq!(engine.number("SELECT count(*) FROM users"), 0);
+    }
+}
+
 /// The number would come again, and be refused.
 #[test]
 fn postgres_does_not_give_the_number_of_a_row_that_is_left() {

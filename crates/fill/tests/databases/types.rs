@@ -102,3 +102,20 @@ fn texts_whose_beginnings_have_to_differ_do() {
     assert_eq!(engine.number("SELECT count(DISTINCT left(title, 8)) FROM pages"), 3000);
     assert_eq!(engine.clean().expect("it goes"), 3000);
 }
+
+#[test]
+fn a_second_fill_goes_on_with_the_numbers_of_texts_of_a_pattern() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE shelves (id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE CHECK (place LIKE '__-AB'));
+CREATE TABLE goods (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE CHECK (code LIKE '%-EU'),
+  number TEXT NOT NULL UNIQUE CHECK (number LIKE '___-___'));
+",
+    );
+    fill_twice(
+        &engine,
+        &[("shelves", 40), ("goods", 3_000)],
+        &[("shelves", 100), ("goods", 6_000)],
+    );
+    assert_eq!(engine.number("SELECT count(DISTINCT place) FROM shelves"), 100);
+    assert_eq!(engine.clean().expect("it goes"), 6_100);
+}

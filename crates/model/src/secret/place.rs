@@ -162,17 +162,20 @@ pub fn is_secret_parameter(name: &str, names: &[&str], path: &str) -> bool {
         "state" => with(&["code", "client_id", "response_type", "redirect_uri"]) || is_login(),
         "ticket" => is_login() || path.ends_with("login"),
         // A nonce is accepted once: a value of the log serves nobody.
-        "nonce" | "pin" => true,
-        _ => false,
+        _ => ["nonce", "pin"].iter().any(|part| name.eq_ignore_ascii_case(part)),
     }
 }
 
 /// Those of a query's names that hold credentials as parts of a login, as [`is_secret_parameter`] says.
-pub fn parts_of_login(names: &[&str], path: &str) -> Vec<&'static str> {
+pub fn parts_of_login<'a>(names: &[&'a str], path: &str) -> Vec<&'a str> {
+    let is_part = |name: &&str| may_be_of_login(name) && is_secret_parameter(name, names, path);
+    names.iter().copied().filter(is_part).collect()
+}
+
+/// Whether the others of a query, or the path, may make a parameter of this name part of a login.
+pub(super) fn may_be_of_login(name: &str) -> bool {
     const PARTS: [&str; 5] = ["code", "state", "nonce", "pin", "ticket"];
-    let is_part =
-        |part: &&'static str| names.contains(part) && is_secret_parameter(part, names, path);
-    PARTS.into_iter().filter(is_part).collect()
+    PARTS.iter().any(|part| name.eq_ignore_ascii_case(part))
 }
 
 /// The words of a text in lower case, parted by signs and by capitals in camel case.
@@ -328,6 +331,7 @@ mod tests {
             ("access_token", &[], "/"),
             ("nonce", &["nonce", "page"], "/"),
             ("pin", &["pin"], "/unlock"),
+            ("PIN", &["PIN"], "/unlock"),
         ] {
             assert!(is_secret_parameter(name, names, path), "{name} {names:?} {path}");
         }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::place::may_be_of_login;
 use super::{
     MASK, Neighbour, is_card_number, is_of_token, is_secret_field, is_secret_name,
     is_secret_parameter, is_secret_value,
@@ -94,7 +95,7 @@ fn in_path(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 
 /// Whether a parameter is part of a login, by the others of its query and by the path.
 fn is_of_login(text: &str, name: &Range<usize>) -> bool {
-    if !matches!(&text[name.clone()], "code" | "state" | "nonce" | "pin" | "ticket") {
+    if !may_be_of_login(&text[name.clone()]) {
         return false;
     }
     let parts = |c: char| c.is_whitespace() || "\"'<>".contains(c);
@@ -270,6 +271,7 @@ mod tests {
             ("\"GET /cb?code=a1&state=b2 HTTP\"", "\"GET /cb?code=***&state=*** HTTP\""),
             ("/vouchers?code=SPRING&n=1", "/vouchers?code=SPRING&n=1"),
             ("GET /unlock?pin=1234&spin=1 HTTP", "GET /unlock?pin=***&spin=1 HTTP"),
+            ("GET /unlock?PIN=1234&Spin=1 HTTP", "GET /unlock?PIN=***&Spin=1 HTTP"),
             ("card 4111111111111111, 5555-5555-5555-4444.", "card ***, ***."),
             (
                 "id 1111111111111117 in 0.4111111111111111 s",

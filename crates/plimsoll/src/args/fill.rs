@@ -18,9 +18,9 @@ children. A pool's column is the key K of table T if the pool is called T (user 
 K, or if column or pool is called T_K (users_id, userId). T_uuid is the primary key of T if that holds UUIDs, and T has \
 no column uuid. --pool says so for other names.
 The database keeps what was done in the tables plimsoll_fill*, batch by batch: --resume continues after a kill, --clean \
-removes the rows that were added, sets counters back and drops these tables. A row that has a key of the fill and hardly \
-any other value that the fill wrote is left and named: somebody else put it there, or changed nearly all of it. --replaced \
-says what becomes of such rows.
+removes the rows that were added, sets counters back and drops these tables. A row under a key of the fill is left and \
+named if less than half of the values that tell the fill's rows apart are as it wrote them: somebody else put it there, or \
+changed most of it. --replaced says what becomes of such rows.
 A database is refused, unless --yes-to gives its name, if a word in its name or host begins or ends with one of \
 --production-marks, numbers aside (prod and production count within words too; products and the like do not); if \
 replicas are attached; if others that are still connected wrote to it in the last 5 minutes; and if rows of it are \

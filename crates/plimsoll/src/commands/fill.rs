@@ -28,6 +28,14 @@ const USERS: [&str; 8] =
 const ALL_WRITTEN: &str =
     "all rows are written, the planner's statistics are not all renewed (ANALYZE); --clean undoes";
 
+/// Why no fill begins while another one is not done.
+const UNFINISHED: &str =
+    "an earlier fill was interrupted: --resume continues it, --clean undoes it";
+
+/// Why no fill begins behind one of which rows of others are left.
+const LEFT_BY_CLEAN: &str = "--clean of an earlier fill left rows of others under its keys: --clean --replaced keep forgets \
+                             the fill and leaves them, --clean --replaced remove removes them too";
+
 /// Runs the command; the exit code.
 ///
 /// # Errors
@@ -83,9 +91,10 @@ fn carry_out(args: &FillArgs) -> fill::Result<bool> {
         (None, true) => {
             Err(Error::Usage("no fill was interrupted: there is nothing to resume".to_owned()))
         }
-        (Some(_), false) if !args.dry_run => Err(Error::Usage(
-            "an earlier fill was interrupted: --resume continues it, --clean undoes it".to_owned(),
-        )),
+        (Some(at), false) if !args.dry_run => {
+            let why = if fills[at].has_rows_of_others() { LEFT_BY_CLEAN } else { UNFINISHED };
+            Err(Error::Usage(why.to_owned()))
+        }
         _ => begin(args, database, &schema, look),
     }
 }

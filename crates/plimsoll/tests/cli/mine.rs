@@ -301,6 +301,7 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
     folder.put("wide.log", b"\xff\xfe1\0.\0");
+    folder.put("big-endian.log", b"\xfe\xff\x001\0.");
     for (command, code, words) in [
         ("mine empty.log", 1, "is empty"),
         ("mine junk.log", 1, "no known format"),
@@ -308,6 +309,7 @@ fn a_log_that_is_none_is_refused_in_words() {
         ("mine logs.zip", 1, "unzip -p FILE | plimsoll mine -"),
         ("mine logs.xz", 1, "xz -dc FILE | plimsoll mine -"),
         ("mine wide.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
+        ("mine big-endian.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine nowhere.log", 1, "No such file"),
         ("mine static.log --log-format $status", 2, "no time"),
         ("mine static.log --log-format nowhere", 2, "combined"),

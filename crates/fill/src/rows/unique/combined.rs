@@ -82,8 +82,14 @@ impl Board<'_> {
         };
         let column = *unique.columns.iter().find(may_be)?;
         let opaque = matches!(table.columns[column].kind, Type::Json | Type::Other);
-        let known = !opaque && self.rank(column, false).is_none();
-        let values = if known { self.free_values(column) } else { Vec::new() };
+        let mut values = match self.rank(column, false) {
+            _ if opaque => Vec::new(),
+            None => self.free_values(column),
+            // Which numbers the rows have that are there is not listed.
+            Some(_) if facts.rows == 0 => self.few(column),
+            Some(_) => Vec::new(),
+        };
+        values.sort_by_key(|value| matches!(value, Value::Int(number) if *number < 1));
         let form = Form::OneOf(values);
         let distinct = Distinct { wanted: Vec::new(), start: 0, order: None, form, each: 1 };
         self.makers[column] = Some(Maker::Distinct(distinct));

@@ -282,7 +282,10 @@ impl Board<'_> {
         } else {
             start
         };
-        let digits = most.saturating_sub(form.overhead() + 1).min(18) as u32;
+        // Of exactly so many characters they are digits alone.
+        let bare = least == most && !matches!(kind, Kind::Email | Kind::Phone);
+        let spare = usize::from(!bare);
+        let digits = most.saturating_sub(form.overhead() + spare).min(18) as u32;
         room(10_f64.powi(digits as i32) - start as f64, &of.type_name)?;
         Ok((Form::Text(form), start))
     }

@@ -152,11 +152,13 @@ impl Log {
 
     /// Sees how it is compressed, and says how to read it where that is in a way that is not known here.
     fn look_at_packing(&mut self) -> io::Result<()> {
-        const OTHERS: [(&[u8], &str, &str); 4] = [
+        const UTF_16: (&str, &str) = ("text in UTF-16", "iconv -f UTF-16 -t UTF-8");
+        const OTHERS: [(&[u8], &str, &str); 5] = [
             (b"PK\x03\x04", "a zip archive", "unzip -p"),
             (b"BZh", "compressed by bzip2", "bzip2 -dc"),
             (b"\xfd7zXZ\0", "compressed by xz", "xz -dc"),
-            (b"\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"),
+            (b"\xff\xfe", UTF_16.0, UTF_16.1),
+            (b"\xfe\xff", UTF_16.0, UTF_16.1),
         ];
         let mut magic = [0; 6];
         let mut file = self.file.try_clone()?;

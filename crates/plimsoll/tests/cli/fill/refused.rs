@@ -158,6 +158,9 @@ fn rows_of_others_under_keys_of_the_fill_are_left_and_named() {
     let words =
         "users: left 1 row under keys of the fill with values that it did not write: (id 20)";
     assert!(told.stderr.contains(words), "{told:#?}");
+    let refused = engine.fill("--rows users=300").ends(2);
+    let words = "--clean of an earlier fill left rows of others under its keys";
+    assert!(refused.stderr.contains(words), "{refused:#?}");
     let kept = engine.fill("--clean --replaced keep").ok();
     assert!(kept.stderr.contains("1 row of others under keys of the fill left"), "{kept:#?}");
     assert_eq!(engine.number("SELECT count(*) FROM users"), 1.0);
