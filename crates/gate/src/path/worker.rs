@@ -213,6 +213,8 @@ impl<N: Net> Handler<N> for Worker {
         client.tls = tls.flatten().map(Box::new);
         if self.entrance.proxy {
             client.preface = Some(Box::new(Preface::default()));
+        } else {
+            count(&self.counts().let_in);
         }
         client.head_began_ns = now;
         if self.client_due.len() <= token as usize {
