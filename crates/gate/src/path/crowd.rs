@@ -35,7 +35,7 @@ impl Worker {
 
     /// Closes the connections that one look finds, where no files are left for new ones. The net accepts those after a short
     /// pause.
-    pub(super) fn give_files<N: Net>(&mut self, net: &mut N, now: u64) {
+    pub(super) fn free_files<N: Net>(&mut self, net: &mut N, now: u64) {
         while self.close_idlest(net, now) {}
     }
 

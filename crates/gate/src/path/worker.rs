@@ -228,7 +228,7 @@ impl<N: Net> Handler<N> for Worker {
     fn not_accepted(&mut self, net: &mut N, _errno: i32) {
         count(&self.counts().not_accepted);
         let now = net.now();
-        self.give_files(net, now);
+        self.free_files(net, now);
     }
 
     #[inline]
