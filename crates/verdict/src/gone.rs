@@ -319,7 +319,9 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
         return false;
     }
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
-    if run.plan.rate_per_s.is_some() && constant && silence.released {
+    // Where a connection has several requests in flight, one that is slow by itself holds up those behind it.
+    let apart = run.plan.pipeline <= 1;
+    if run.plan.rate_per_s.is_some() && constant && apart && silence.released {
         // Of few arrivals a second hardly one waits for all of it.
         return true;
     }

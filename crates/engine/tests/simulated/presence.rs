@@ -271,6 +271,24 @@ fn a_stall_of_few_arrivals_is_named_and_slow_requests_of_some_are_not() {
     }
 }
 
+/// The responses behind a slow one on its connection come at once with it.
+#[test]
+fn a_slow_response_that_holds_up_those_behind_it_is_no_stall() {
+    let load = open(5.0, 100)
+        .with(|plan| (plan.duration_ns, plan.pipeline) = (Some(6 * SECOND), 16));
+    let slow = drive(&load, |world| {
+        let serve = |request: NthRequest| {
+            let took_ms = if request.nth == 10 { 1_000 } else { 5 };
+            Some(Reply::ok_after(took_ms * MILLISECOND))
+        };
+        one_by_one(world, &load.request, serve).0
+    });
+    let run = judged(slow.run);
+    let mut silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    assert!(silences.any(|silence| silence.released), "{:?}", run.presence);
+    assert_eq!(finding(&run), None);
+}
+
 /// Of an open loop one arrival in eight is refused, all of them within less time than an absence takes to be one.
 #[test]
 fn arrivals_that_are_refused_within_a_moment_are_counted_all_the_same() {
