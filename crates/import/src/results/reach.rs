@@ -184,13 +184,17 @@ mod tests {
     #[test]
     fn sets_of_slots_have_any_bits() {
         let all = u64::MAX;
+        // Every field, so that whoever adds a set is told by the compiler.
         let tally = model::PresenceTally {
+            user_ns: 0,
+            down_ns: 0,
+            cut_ns: 0,
+            failing_ns: 0,
             served: all,
             unseen: all,
             waited: all,
             failed: all,
             long_waits: [all; 2],
-            ..model::PresenceTally::default()
         };
         let text = serde_json::to_vec(&tally).unwrap();
         assert_eq!(within_reach(&text), Ok(()));
