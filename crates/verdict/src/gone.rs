@@ -124,8 +124,8 @@ impl Gone {
             _ => {
                 let each = responses_each(run).map_or_else(String::new, |responses| {
                     format!(
-                        "; nearly every connection ended so, after {} responses on average: a server that closes them on \
-                         purpose has to say so (`Connection: close`), or measure with --no-keepalive",
+                        "; nearly every connection ended so, after {} responses on average: if the server closes them on \
+                         purpose, let it say so (`Connection: close`), or measure with --no-keepalive",
                         grouped(responses, 1)
                     )
                 });
