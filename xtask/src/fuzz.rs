@@ -75,6 +75,8 @@ fn run(name: &str, seconds: u32) -> Result<()> {
     let mut command = repo::command("rustup");
     let part = name.split('_').next().unwrap_or(name);
     command.args(["run", "nightly", "cargo", "fuzz", "run"]);
+    // The workspace's releases are optimised at link time, which loses symbols of instrumented code.
+    command.env("CARGO_PROFILE_RELEASE_LTO", "false");
     command.args(["--no-default-features", "--features", part, name, &corpus]);
     if repo::root().join(&seeds).is_dir() {
         command.arg(&seeds);

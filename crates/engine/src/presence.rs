@@ -12,9 +12,6 @@ use model::{Nanos, PresenceTally, Stages};
 const NOT_RUNNING: Nanos = 200 * MILLISECOND;
 /// From when on a wait is long, of those that may end at once: half of the shortest absence that counts.
 pub(crate) const LONG_WAIT: Nanos = 250 * MILLISECOND;
-/// How many long waits end at once, and within which time, where one thing held them up: those of requests that are slow by
-/// themselves end as far apart as they began.
-const AT_ONCE: (u32, Nanos) = (3, 17 * MILLISECOND);
 /// A user that is not down.
 const UP: Nanos = Nanos::MAX;
 
@@ -45,8 +42,6 @@ pub(crate) struct Watch {
     waiting: bool,
     looked: Nanos,
     start: Nanos,
-    /// Long waits that ended at once so far, and when the first of them did.
-    released: (u32, Nanos),
     /// Users that are down.
     downs: u32,
     /// The measured window: times are clipped to it.
@@ -106,15 +101,7 @@ impl Watch {
 
     /// A response came at `now` that had been awaited for [`LONG_WAIT`] or longer.
     pub(crate) fn waited_long(&mut self, now: Nanos) {
-        let (enough, within) = AT_ONCE;
-        let (ended, since) = &mut self.released;
-        if now.saturating_sub(*since) >= within {
-            (*ended, *since) = (0, now);
-        }
-        *ended = ended.saturating_add(1);
-        if *ended == enough {
-            self.tally.released |= PresenceTally::slot(self.start, *since);
-        }
+        self.tally.waited_long(self.start, now);
     }
 
     /// An attempt failed at `now`, without a response or with a server error.
@@ -200,15 +187,6 @@ mod tests {
         let mut watch = Watch::of_window(SECOND, 3 * SECOND);
         watch.of_users(10, 0);
         watch
-    }
-
-    #[test]
-    fn long_waits_that_end_at_once_are_told_from_those_that_end_apart() {
-        for (apart, expected) in [(5 * MILLISECOND, 1 << 11), (9 * MILLISECOND, 0)] {
-            let mut watch = watch();
-            (0..3).for_each(|nth| watch.waited_long(200 * MILLISECOND + nth * apart));
-            assert_eq!(watch.take(SECOND, SECOND).released, expected, "{apart}");
-        }
     }
 
     #[test]

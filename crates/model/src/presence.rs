@@ -12,6 +12,9 @@ use crate::units::Nanos;
 
 /// Silences kept: the longest.
 const MOST_SILENCES: usize = 16;
+/// How many long waits end at once, within about a slot's length, where one thing held them up: those of requests that are slow
+/// by themselves end as far apart as they began.
+const AT_ONCE: u32 = 3;
 
 /// A period in which no user was served although some waited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +79,8 @@ impl PresenceSums {
             Phase::Warmup => return,
             Phase::Window => self.window(interval.start_ns, interval.end_ns, presence),
             Phase::Drain if presence.served != 0 => {
-                self.served(self.window_end_ns, presence.released != 0);
+                let first = presence.served & presence.served.wrapping_neg();
+                self.served(self.window_end_ns, released(presence, first));
             }
             Phase::Drain => {}
         }
@@ -91,9 +95,7 @@ impl PresenceSums {
             let bit = 1 << slot;
             let from = start_ns.saturating_add(u64::from(slot) << SLOT_BITS);
             if presence.served & bit != 0 {
-                // What comes at once may come on both sides of an edge.
-                let near = bit | (bit << 1) | (bit >> 1);
-                self.served(from, presence.released & near != 0);
+                self.served(from, released(presence, bit));
             } else if presence.unseen & bit != 0 {
                 self.unseen_ns = self.unseen_ns.saturating_add(1 << SLOT_BITS);
             } else if u64::from(slot) < slots && (presence.waited | presence.failed) & bit != 0 {
@@ -151,6 +153,12 @@ impl PresenceSums {
         let PresenceTally { user_ns, down_ns, cut_ns, failing_ns, .. } = self.sums;
         Presence { user_ns, down_ns, cut_ns, failing_ns, silences: self.silences }
     }
+}
+
+/// Whether several responses that had been awaited for long came about a slot, which is a set of one.
+fn released(presence: &PresenceTally, slot: u64) -> bool {
+    // What comes at once may come on both sides of an edge.
+    presence.long_waits_in(slot | (slot << 1) | (slot >> 1)) >= AT_ONCE
 }
 
 #[cfg(test)]
@@ -250,13 +258,25 @@ mod tests {
     }
 
     #[test]
-    fn a_silence_behind_which_many_were_served_at_once_says_so() {
+    fn a_silence_behind_which_several_were_served_at_once_says_so() {
         let waited = PresenceTally { waited: 0b1111, served: 1 << 4, ..Default::default() };
-        for (released, expected) in [(1 << 5, true), (1 << 6, false), (0, false)] {
-            let tally = PresenceTally { released, ..waited };
+        for (slots, expected) in [
+            (&[4_u64, 4, 5][..], true),
+            (&[3, 4, 5], true),
+            (&[4, 5], false),
+            (&[4, 5, 6, 6], false),
+            (&[], false),
+        ] {
+            // Each is another worker's.
+            let mut tally = waited;
+            for slot in slots {
+                let mut other = PresenceTally::default();
+                other.waited_long(0, slot * SLOT);
+                tally.merge(&other);
+            }
             let found = presence(&[interval(0, Phase::Window, tally)]).silences;
             let [silence] = &found[..] else { panic!("{found:?}") };
-            assert_eq!((silence.released, silence.ended), (expected, true), "{released:b}");
+            assert_eq!((silence.released, silence.ended), (expected, true), "{slots:?}");
         }
     }
 

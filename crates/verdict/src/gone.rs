@@ -124,8 +124,8 @@ impl Gone {
             _ => {
                 let each = responses_each(run).map_or_else(String::new, |responses| {
                     format!(
-                        "; nearly every connection ended so, after {} responses on average: a server that closes them on \
-                         purpose has to say so (`Connection: close`), or measure with --no-keepalive",
+                        "; nearly every connection ended so, after {} responses on average: if the server closes them on \
+                         purpose, let it say so (`Connection: close`), or measure with --no-keepalive",
                         grouped(responses, 1)
                     )
                 });
@@ -319,7 +319,9 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
         return false;
     }
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
-    if run.plan.rate_per_s.is_some() && constant && silence.released {
+    // Where a connection has several requests in flight, one that is slow by itself holds up those behind it.
+    let apart = run.plan.pipeline <= 1;
+    if run.plan.rate_per_s.is_some() && constant && apart && silence.released {
         // Of few arrivals a second hardly one waits for all of it.
         return true;
     }

@@ -251,8 +251,10 @@ fn a_stall_of_less_than_a_second_is_named_where_it_is_a_tenth_of_the_window() {
 /// have them apart, and at times no other is served meanwhile.
 #[test]
 fn a_stall_of_few_arrivals_is_named_and_slow_requests_of_some_are_not() {
-    for rate_per_s in [8.0, 20.0, 45.0] {
-        let load = open(rate_per_s, 100).with(|plan| plan.duration_ns = Some(6 * SECOND));
+    // Of many workers each has one or two of them.
+    for (rate_per_s, threads) in [(8.0, 1), (20.0, 1), (45.0, 1), (20.0, 8)] {
+        let load = open(rate_per_s, 100)
+            .with(|plan| (plan.duration_ns, plan.threads) = (Some(6 * SECOND), threads));
         let stall = (2 * SECOND, 2 * SECOND + 800 * MILLISECOND);
         let (consequence, text) = finding(&stalled(&load, stall, 5_000_000)).expect("named");
         assert_eq!(consequence, Verdict::Invalid, "{text}");
@@ -269,6 +271,24 @@ fn a_stall_of_few_arrivals_is_named_and_slow_requests_of_some_are_not() {
         });
         assert_eq!(finding(&judged(slow.run)), None, "seed {seed}");
     }
+}
+
+/// The responses behind a slow one on its connection come at once with it.
+#[test]
+fn a_slow_response_that_holds_up_those_behind_it_is_no_stall() {
+    let load = open(5.0, 100)
+        .with(|plan| (plan.duration_ns, plan.pipeline) = (Some(6 * SECOND), 16));
+    let slow = drive(&load, |world| {
+        let serve = |request: NthRequest| {
+            let took_ms = if request.nth == 10 { 1_000 } else { 5 };
+            Some(Reply::ok_after(took_ms * MILLISECOND))
+        };
+        one_by_one(world, &load.request, serve).0
+    });
+    let run = judged(slow.run);
+    let mut silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    assert!(silences.any(|silence| silence.released), "{:?}", run.presence);
+    assert_eq!(finding(&run), None);
 }
 
 /// Of an open loop one arrival in eight is refused, all of them within less time than an absence takes to be one.

@@ -177,7 +177,7 @@ fn path(out: &mut String, counts: &PathCounts) {
     let name = "plimsoll_gate_connections_total";
     head(out, name, "counter", "Connections of clients by what came of them.");
     for (end, n) in [
-        ("accepted", counts.accepted.saturating_sub(counts.capped + counts.headerless)),
+        ("accepted", counts.let_in),
         ("capped", counts.capped),
         ("failed", counts.not_accepted + counts.headerless),
     ] {

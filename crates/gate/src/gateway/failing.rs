@@ -63,6 +63,10 @@ impl Failing {
         if counted != before {
             self.counted.insert(which.clone(), counted);
         }
+        if counted < before {
+            // It was left out of the configuration and put back within a second: it is counted from 0 again.
+            self.lasting.remove(&which);
+        }
         let (upstream, socket, failure) = &which;
         let name = format!("upstream `{upstream}`, server {socket}: {}", failure.does());
         if counted > before {
@@ -127,6 +131,16 @@ mod tests {
         servers[0].tls = Some((Failure::OtherName, "of before".into()));
         let said = Failing::default().look(&servers, 1);
         assert!(said[0].ends_with("that has expired (1 request)"), "{said:?}");
+    }
+
+    #[test]
+    fn a_server_that_was_put_back_is_counted_anew() {
+        let mut failing = Failing::default();
+        failing.look(&server(5, 0), 1);
+        failing.look(&server(9, 0), 2);
+        assert!(failing.look(&server(0, 0), 3).is_empty());
+        let said = failing.look(&server(2, 0), 4);
+        assert!(said.len() == 1 && said[0].ends_with("(2 requests)"), "{said:?}");
     }
 
     #[test]

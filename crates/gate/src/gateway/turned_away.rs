@@ -51,8 +51,8 @@ impl TurnedAway {
         });
         let not_accepted = self.not_accepted.look(counts.not_accepted, now_s).map(|new| {
             format!(
-                "clients wait to be accepted for want of files or memory, {} so far: raise the hard limit on open files \
-                 (ulimit -Hn), or lower `[client] connections`",
+                "clients had to wait {} for want of files or memory before they were accepted: raise the hard limit on open \
+                 files (ulimit -Hn), or lower `[client] connections`",
                 counted(new, "time")
             )
         });
@@ -83,8 +83,13 @@ mod tests {
 
     #[test]
     fn a_want_of_files_is_said() {
-        let counts = PathCounts { not_accepted: 2, ..PathCounts::default() };
-        let said = TurnedAway::default().look(&counts, 0);
-        assert!(said.len() == 1 && said[0].contains("for want of files or memory, 2 times so far"));
+        let mut turned_away = TurnedAway::default();
+        // Of what was said before nothing is said again.
+        for (not_accepted, now_s, times) in [(2, 0, "2 times"), (3, 60, "1 time")] {
+            let counts = PathCounts { not_accepted, ..PathCounts::default() };
+            let said = turned_away.look(&counts, now_s);
+            let words = format!("had to wait {times} for want of files or memory");
+            assert!(said.len() == 1 && said[0].contains(&words), "{said:?}");
+        }
     }
 }

@@ -33,8 +33,9 @@ impl Worker {
         !self.is_full()
     }
 
-    /// Closes the connections that one look finds, where the net has no files left for new ones. It tries again later alone.
-    pub(super) fn give_files<N: Net>(&mut self, net: &mut N, now: u64) {
+    /// Closes the connections that one look finds, where no files are left for new ones. The net accepts those after a short
+    /// pause.
+    pub(super) fn free_files<N: Net>(&mut self, net: &mut N, now: u64) {
         while self.close_idlest(net, now) {}
     }
 

@@ -81,6 +81,7 @@ impl Worker {
             }
         }
         client.preface = None;
+        count(&self.counts().let_in);
         !bytes.is_empty()
     }
 

@@ -41,6 +41,7 @@ pub(super) const END: u8 = 2;
 #[repr(align(128))]
 pub(super) struct Counts {
     pub(super) accepted: AtomicU64,
+    pub(super) let_in: AtomicU64,
     pub(super) closed: AtomicU64,
     pub(super) capped: AtomicU64,
     pub(super) not_accepted: AtomicU64,
@@ -62,6 +63,8 @@ pub const FAULT_STATUSES: [u16; 11] = [400, 405, 408, 413, 417, 431, 502, 503, 5
 pub struct PathCounts {
     /// Connections accepted.
     pub accepted: u64,
+    /// Those of them that may make requests: not capped, and begun with the header of the PROXY protocol where one is asked for.
+    pub let_in: u64,
     /// Connections that stand.
     pub open: u64,
     /// Connections closed at once, for their address or the worker had as many as it may.
@@ -106,6 +109,7 @@ impl Shared {
         let accepted: u64 = sum(|counts| &counts.accepted);
         PathCounts {
             accepted,
+            let_in: sum(|counts| &counts.let_in),
             open: accepted.saturating_sub(closed),
             capped: sum(|counts| &counts.capped),
             not_accepted: sum(|counts| &counts.not_accepted),

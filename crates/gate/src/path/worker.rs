@@ -213,6 +213,8 @@ impl<N: Net> Handler<N> for Worker {
         client.tls = tls.flatten().map(Box::new);
         if self.entrance.proxy {
             client.preface = Some(Box::new(Preface::default()));
+        } else {
+            count(&self.counts().let_in);
         }
         client.head_began_ns = now;
         if self.client_due.len() <= token as usize {
@@ -226,7 +228,7 @@ impl<N: Net> Handler<N> for Worker {
     fn not_accepted(&mut self, net: &mut N, _errno: i32) {
         count(&self.counts().not_accepted);
         let now = net.now();
-        self.give_files(net, now);
+        self.free_files(net, now);
     }
 
     #[inline]

@@ -38,9 +38,10 @@ pub struct PresenceTally {
     /// Slots in which an attempt failed without a response, or with a server error.
     #[serde(rename = "failed_set")]
     pub failed: u64,
-    /// Slots in which several responses that had been awaited for long began to come at once.
-    #[serde(rename = "released_set")]
-    pub released: u64,
+    /// How many responses that had been awaited for long came in each slot, three at most: the low and the high bits of these
+    /// numbers.
+    #[serde(rename = "long_waits_sets")]
+    pub long_waits: [u64; 2],
 }
 
 impl PresenceTally {
@@ -56,6 +57,17 @@ impl PresenceTally {
         if last < first { 0 } else { last | (last - first) }
     }
 
+    /// Counts a response that came at an instant and had been awaited for long.
+    pub fn waited_long(&mut self, start_ns: Nanos, at_ns: Nanos) {
+        self.long_waits = add_to_three(self.long_waits, [Self::slot(start_ns, at_ns), 0]);
+    }
+
+    /// How many responses that had been awaited for long came in one of these slots, three of each at most.
+    pub(crate) fn long_waits_in(&self, slots: u64) -> u32 {
+        let [low, high] = self.long_waits.map(|bits| (bits & slots).count_ones());
+        low + 2 * high
+    }
+
     /// Adds another worker's.
     pub fn merge(&mut self, other: &Self) {
         self.user_ns = self.user_ns.saturating_add(other.user_ns);
@@ -66,7 +78,7 @@ impl PresenceTally {
         self.unseen |= other.unseen;
         self.waited |= other.waited;
         self.failed |= other.failed;
-        self.released |= other.released;
+        self.long_waits = add_to_three(self.long_waits, other.long_waits);
     }
 
     /// The share of the users' time in which the server was there for them; none in an open loop.
@@ -83,6 +95,13 @@ impl PresenceTally {
         let lost = lost_ns as f64 / self.user_ns.max(1) as f64;
         (self.user_ns > 0).then(|| (1.0 - lost).max(0.0))
     }
+}
+
+/// Adds the numbers of each slot, given by their low and high bits, to three at most.
+const fn add_to_three(one: [u64; 2], other: [u64; 2]) -> [u64; 2] {
+    let carry = one[0] & other[0];
+    let more = (one[1] & other[1]) | (carry & (one[1] | other[1]));
+    [(one[0] ^ other[0]) | more, (one[1] ^ other[1] ^ carry) | more]
 }
 
 #[cfg(test)]
@@ -108,6 +127,21 @@ mod tests {
             );
         }
         assert_eq!(PresenceTally::slot(SECOND, 0), 1, "what came before counts as the first");
+    }
+
+    #[test]
+    fn long_waits_of_a_slot_are_counted_to_three() {
+        let of = |times: u32| {
+            let mut tally = PresenceTally::default();
+            (0..times).for_each(|_| tally.waited_long(SECOND, SECOND + 2 * SLOT));
+            tally
+        };
+        for (one, other) in (0..=4_u32).flat_map(|one| (0..=4).map(move |other| (one, other))) {
+            let mut both = of(one);
+            both.merge(&of(other));
+            assert_eq!(both.long_waits_in(0b100), (one + other).min(3), "{one} and {other}");
+            assert_eq!(both.long_waits_in(!0b100), 0);
+        }
     }
 
     #[test]

@@ -15,10 +15,11 @@ pub(crate) const LONGER: f64 = 5.0;
 const SHORTEST_NS: Nanos = 20 * MILLISECOND;
 /// Within which factor of their median all of them are.
 const ALIKE: f64 = 1.5;
-/// Points of the timeline from one to the next at least: with fewer, any instants lie at even distances. Six at random instants
-/// do so in 2 % of the cases at most,
+/// Points of the timeline from one stall to the next, at least: with fewer, any instants lie at even distances. Six at random
+/// instants do at this distance in 2 % of the cases at most.
 const POINTS_APART: f64 = 3.0;
-/// and so many, this far apart, in 1 %. Closer ones are in half of all points, which have no usual one then.
+/// From how many stalls on fewer points are enough, and how many: stalls at random instants pass with these in 1 % of the cases.
+/// Those of a still shorter period would be in half of all points, so that none of these is a usual one.
 const MANY_APART: (usize, f64) = (8, 2.25);
 /// How much longer than planned a point may be.
 const SLACK: f64 = 1.05;
