@@ -30,7 +30,8 @@ const CHOICE: &str = "The other rows of the fill are removed. --clean --replaced
                       --clean --replaced remove removes them too";
 
 /// What to do with them where other rows could not be removed.
-const IN_THE_WAY: &str = "They may refer to the rows that were to go: --clean --replaced remove removes them too";
+const IN_THE_WAY: &str =
+    "They may refer to the rows that were to go: --clean --replaced remove removes them too";
 
 /// What becomes of rows that are under keys of a fill and hold other values than it wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -276,8 +276,8 @@ fn a_stall_of_few_arrivals_is_named_and_slow_requests_of_some_are_not() {
 /// The responses behind a slow one on its connection come at once with it.
 #[test]
 fn a_slow_response_that_holds_up_those_behind_it_is_no_stall() {
-    let load = open(5.0, 100)
-        .with(|plan| (plan.duration_ns, plan.pipeline) = (Some(6 * SECOND), 16));
+    let load =
+        open(5.0, 100).with(|plan| (plan.duration_ns, plan.pipeline) = (Some(6 * SECOND), 16));
     let slow = drive(&load, |world| {
         let serve = |request: NthRequest| {
             let took_ms = if request.nth == 10 { 1_000 } else { 5 };
