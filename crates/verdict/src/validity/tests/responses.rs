@@ -55,6 +55,12 @@ fn rules_about_responses() {
             ReasonCode::FastErrors,
             "0.00/s were carried. Look at a response that failed a check",
         ),
+    ]);
+}
+
+#[test]
+fn rules_about_failures_of_a_part() {
+    check(vec![
         (
             "sheds two thirds",
             closed(),
