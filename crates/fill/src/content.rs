@@ -19,7 +19,7 @@ use crate::value::Value;
 /// Rows by which it is told how common values are.
 const SAMPLE: u64 = 1024;
 /// A value is common that more than one in so many rows has.
-const COMMON: u64 = 50;
+const COMMON: u64 = 10;
 /// Columns that are compared at most.
 const MOST_COLUMNS: usize = 8;
 /// A value of so many characters that no other row of the sample has is nobody else's: a time to the second, a mail.

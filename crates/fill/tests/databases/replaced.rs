@@ -111,6 +111,20 @@ fn all_rows_of_others_are_left_where_keys_began_anew() {
 }
 
 #[test]
+fn rows_go_of_which_a_load_changed_all_but_a_reference() {
+    for engine in engines(
+        "CREATE TABLE products (id BIGINT PRIMARY KEY, name VARCHAR(60) NOT NULL);
+CREATE TABLE items (id BIGINT PRIMARY KEY, product_id BIGINT NOT NULL, amount INT NOT NULL,
+  FOREIGN KEY (product_id) REFERENCES products(id));
+",
+    ) {
+        engine.fill(&[("products", 100), ("items", 300)]).expect("a fill");
+        engine.run("UPDATE items SET amount = amount + 1");
+        assert_eq!(engine.clean().expect("all of it goes"), 400);
+    }
+}
+
+#[test]
 fn references_of_rows_of_others_stay() {
     let engine = Engine::sqlite(
         "CREATE TABLE users (id INTEGER PRIMARY KEY, email VARCHAR(80) NOT NULL, best INTEGER REFERENCES orders(id));
