@@ -8,7 +8,7 @@ use testkit::databases::Postgres;
 use verdict::comparison::rounds::paired;
 use verdict::comparison::{Effect, Measure};
 
-use crate::stage::{Stage, cost, url};
+use super::stage::{Stage, cost, url};
 
 /// How long everything is measured.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use verdict::comparison::Effect;
 
-use crate::acts::{InTurns, Story, mean};
+use super::acts::{InTurns, Story, mean};
 
 const STYLE: &str = "\
 :root { color-scheme: light dark; }
@@ -30,7 +30,7 @@ figure { margin: 1rem 0; background: #fff; color: #1d2430; } svg { max-width: 10
 ";
 
 /// The script of the program's own pages: it makes flame graphs ones to zoom and to search.
-pub const SCRIPT: &str = include_str!("../../../report/src/html/page.js");
+pub const SCRIPT: &str = include_str!("../../../../report/src/html/page.js");
 
 /// The page.
 pub fn html(story: &Story) -> String {
