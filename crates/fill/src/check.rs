@@ -4,12 +4,12 @@
 //! [`Expr::Unknown`], and a condition that depends on it has no value here: the database judges such rows when the
 //! first ones are tried.
 
-mod apart;
+mod injective;
 mod evaluate;
 mod read;
 mod token;
 
-pub use apart::kept_apart;
+pub use injective::kept_apart;
 pub use evaluate::{holds, like};
 pub use read::read;
 

@@ -6,10 +6,10 @@
 
 mod entry;
 mod format;
-mod shelf;
+mod page_queue;
 mod writer;
 
 pub(crate) use entry::Entry;
 pub use format::LogFormat;
-pub use shelf::{LogCounts, Pen, Shelf};
+pub use page_queue::{LogCounts, Pen, Shelf};
 pub use writer::Writer;

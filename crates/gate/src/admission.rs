@@ -8,8 +8,8 @@
 //!
 //! Pure: what was seen and how long it took is handed in.
 
-mod answers;
-mod carried;
+mod error_statuses;
+mod throughput;
 mod ceiling;
 mod fair;
 mod governor;
@@ -19,8 +19,8 @@ mod overload;
 mod part;
 mod shortfall;
 
-pub use answers::Answers;
-pub use carried::Carried;
+pub use error_statuses::Answers;
+pub use throughput::Carried;
 pub use ceiling::{Ceiling, NoRoom, Room, Seen};
 pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};

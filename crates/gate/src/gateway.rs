@@ -1,29 +1,29 @@
 //! A whole gateway: data path, control, reports and admin API, from start to stop.
 //!
 //! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
-//! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
+//! what they share and puts configurations in force, `changes` follows keys; `housekeeping` is the thread that keeps time.
 
-mod account;
-mod changes;
-mod checked;
+mod changed_settings;
+mod key_changes;
+mod active_checks;
 mod control;
 mod error;
 mod failing;
-mod heir;
+mod takeover;
 mod loading;
-mod named;
+mod config_files;
 mod neighbours;
 mod notes;
-mod own;
+mod takeover_usage;
 mod preflight;
-mod reaching;
-mod restart;
-mod seldom;
-mod shown;
-mod ticking;
-mod tried;
+mod quota_writes;
+mod fixed_settings;
+mod throttle;
+mod listener_certificates;
+mod housekeeping;
+mod config_changes;
 mod troubles;
-mod turned_away;
+mod refused_connections;
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -37,14 +37,14 @@ use std::time::{Duration, Instant};
 use control::Beside;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
-use heir::{Door, Earlier, Sockets};
-use named::Written;
+use takeover::{Door, Earlier, Sockets};
+use config_files::Written;
 use neighbours::{Neighbours, is_alive};
-use own::Noting;
-use reaching::Reaching;
-pub use restart::Reloaded;
-use shown::Shown;
-pub use tried::Tried;
+use takeover_usage::Noting;
+use quota_writes::Reaching;
+pub use fixed_settings::Reloaded;
+use listener_certificates::Shown;
+pub use config_changes::Tried;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
@@ -152,7 +152,7 @@ impl Gateway {
         let (quotas, reaching) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-control", move || ticking::run(&control, &mut collector, quotas, &stop))?
+            spawn("gate-control", move || housekeeping::run(&control, &mut collector, quotas, &stop))?
         };
         let logging = logging.transpose()?;
         let gateway = Self {
@@ -197,9 +197,9 @@ impl Gateway {
                 }
             }
             let addresses = self.gate.addresses().to_vec();
-            spawn("gate-wake", move || heir::wake(&addresses))?;
+            spawn("gate-wake", move || takeover::wake(&addresses))?;
         }
-        let place = heir::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
+        let place = takeover::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
         // Its place is about to be this one's: one that is taken over has left it.
         if self.earlier.is_none() && self.control.link().is_none() && is_alive(&place) {
             self.control.troubles().say(troubles::of_neighbour(store, &place));
@@ -280,7 +280,7 @@ impl Gateway {
         // The later gateway counts what was let through before once this one has ended: so has the one before by then.
         if let (Ok(Some(_)), Some(earlier)) = (&heir, self.earlier) {
             let until = longest_drain(&self.control);
-            heir::wait_for_end(earlier, || Instant::now() > until);
+            takeover::wait_for_end(earlier, || Instant::now() > until);
         }
         drop(heir);
         wrong
@@ -324,7 +324,7 @@ fn given(
     }
     let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
     let port = wanted.first().map_or(0, SocketAddr::port);
-    let (earlier, mut given) = Earlier::ask(&heir::place(store, port))?;
+    let (earlier, mut given) = Earlier::ask(&takeover::place(store, port))?;
     let found = std::mem::take(&mut given.listeners);
     let sockets = |address: &SocketAddr| {
         let of = found.iter().find(|(other, _)| other == address);
@@ -346,7 +346,7 @@ fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBo
     let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
     if let Ok(ending) = told.recv() {
-        heir::wait_for_end(ending, give_up);
+        takeover::wait_for_end(ending, give_up);
     }
     control.add_used();
 }
@@ -438,7 +438,7 @@ fn write_quotas(
     let table = ReachedTable::open(store).map_err(GatewayError::File)?;
     let (reaching, told) = Reaching::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
-    let write = move || reaching::write(table, &told, control.troubles(), &stop);
+    let write = move || quota_writes::write(table, &told, control.troubles(), &stop);
     Ok((reaching, spawn("gate-quotas", write)?))
 }
 

@@ -5,32 +5,32 @@
 //! locks and formats nothing once the buffers of its connections are made.
 //!
 //! * `server`, `shared`: the workers, from start to stop, and what they share.
-//! * `worker`: the table of connections and their events. `due`: time-outs and draining. `crowd`: no room for more connections.
-//! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
-//! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
-//! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
+//! * `worker`: the table of connections and their events. `timeouts`: time-outs and draining. `idle_eviction`: no room for more connections.
+//! * `from_client`, `begin`: what clients send, and the beginning of a request. `to_upstream`: the way of it upstream.
+//! * `from_upstream`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
+//! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `upstream`, `slab`, `pool`, `retry`, `connection_caps`: their state. `checks`: active checks of servers.
 //! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `date`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
 
 #[cfg(test)]
 mod allocations;
-mod answering;
+mod from_upstream;
 mod begin;
-mod caps;
+mod connection_caps;
 mod certificates;
 mod checks;
 mod client;
-mod crowd;
+mod idle_eviction;
 mod date;
-mod due;
+mod timeouts;
 mod ending;
 mod failure;
 mod fields;
-mod handing;
+mod to_upstream;
 mod key;
 mod logging;
 mod pool;
 mod proxy;
-mod reading;
+mod from_client;
 mod redirects;
 mod refusal;
 mod request;
@@ -43,8 +43,8 @@ mod shared;
 mod slab;
 mod target;
 mod tunnel;
-mod up;
-mod waiting;
+mod upstream;
+mod body_buffering;
 mod worker;
 
 pub use certificates::{Identity, Trust};

@@ -13,7 +13,7 @@ use model::mined::Mined;
 use model::units::Nanos;
 use model::workload::{Fields, FileFormat, Order, Pool, Step};
 
-use crate::each::{Each, map};
+use crate::parallel::{Each, map};
 use crate::pools::{Content, Table, escaped, free, plain};
 use crate::rows::Rows;
 use crate::scale::{Observed, Scale, Scaled, figure};

@@ -12,7 +12,7 @@ use model::secret::{is_secret_value, looks_random};
 use model::units::SECOND;
 
 use crate::distinct::Distinct;
-use crate::each::{Each, map};
+use crate::parallel::{Each, map};
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Hit;
@@ -449,7 +449,7 @@ fn user(hit: &Hit, agent: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::each::in_turn;
+    use crate::parallel::in_turn;
     use crate::format::Format;
     use crate::survey::Survey;
 

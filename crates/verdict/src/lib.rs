@@ -36,7 +36,7 @@ mod offered;
 #[cfg(test)]
 mod published;
 pub mod refused;
-mod seen;
+mod changed_between_runs;
 pub mod sound;
 mod turned;
 pub mod usl;
@@ -53,7 +53,7 @@ pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
-pub use seen::Seen;
+pub use changed_between_runs::Seen;
 pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 

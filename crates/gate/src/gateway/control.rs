@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::loading::{Used, have_quotas, load, record_names};
-use super::named::{BODY, Written, admin_token, load_line, read_text};
+use super::config_files::{BODY, Written, admin_token, load_line, read_text};
 use super::neighbours::Neighbours;
-use super::own::{Awaited, Own};
-use super::restart::{Fixed, report_every_s};
-use super::shown::Shown;
-use super::tried::{Tried, Unsaid, refusal};
+use super::takeover_usage::{Awaited, Own};
+use super::fixed_settings::{Fixed, report_every_s};
+use super::listener_certificates::Shown;
+use super::config_changes::{Tried, Unsaid, refusal};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::seldom::Seldom;
+use super::throttle::Seldom;
 use crate::health::ServerView;
 use crate::path::Failure;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
-use super::own::{Counts, Own};
+use super::takeover_usage::{Counts, Own};
 use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, QuotaOf, Quotas, State, Tier};

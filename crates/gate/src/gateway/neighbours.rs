@@ -1,4 +1,4 @@
-//! Other gateways of the same store, known by the places at which they wait for a later one (see `heir`).
+//! Other gateways of the same store, known by the places at which they wait for a later one (see `takeover`).
 //!
 //! Owns that they are looked for without a word to them. What follows from one is `troubles`'.
 
@@ -65,7 +65,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
-    use crate::gateway::heir::place;
+    use crate::gateway::takeover::place;
 
     #[test]
     fn who_waits_at_another_place_of_the_store_is_found() {

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::control::{built, read, unix_s};
-use super::named::{Written, admin_token};
-use super::shown::Shown;
+use super::config_files::{Written, admin_token};
+use super::listener_certificates::Shown;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::units::SECOND;
 
-use super::seldom::OnAndOff;
+use super::throttle::OnAndOff;
 
 /// Sentences that wait to be said, at most; the oldest are left out.
 const WAITING_MOST: usize = 100;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Next, Route as To, Taken};
 
-use super::caps::Caps;
+use super::connection_caps::Caps;
 use super::shared::{Counts, Entrance, RUN, Shared};
 use super::worker::{UP, Worker};
 use crate::access::Shelf;

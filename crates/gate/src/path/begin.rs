@@ -14,7 +14,7 @@ use super::request::{self, Forward};
 use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Forms, Target};
-use super::up::NONE;
+use super::upstream::NONE;
 use super::worker::Worker;
 use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};

@@ -6,8 +6,8 @@ use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};
 
 use super::failure::Failure;
-use super::handing::send_up;
-use super::up::{NONE, Up};
+use super::to_upstream::send_up;
+use super::upstream::{NONE, Up};
 use super::worker::Worker;
 use crate::health::CheckFailure;
 

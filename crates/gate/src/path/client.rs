@@ -10,7 +10,7 @@ use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
-use super::up::NONE;
+use super::upstream::NONE;
 use crate::policy::{Ticket, Timeouts};
 
 /// Bytes of input kept while a request is in flight; beyond it, receiving stops.

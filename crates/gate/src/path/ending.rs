@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::logging::{Ending, head_of};
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
-use super::up::{NONE, Up};
+use super::upstream::{NONE, Up};
 use super::worker::Worker;
 use crate::policy::Outcome;
 

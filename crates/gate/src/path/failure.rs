@@ -6,7 +6,7 @@ use model::quote::plain;
 use rustls::CertificateError;
 use wire::WireError;
 
-use super::up::Up;
+use super::upstream::Up;
 use crate::limits::date;
 
 /// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.

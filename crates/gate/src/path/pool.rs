@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::certificates::Trust;
 use super::retry::Budget;
-use super::up::NONE;
+use super::upstream::NONE;
 use crate::health::{Health, ServerHealth, Taken};
 use crate::policy::{Balance, Policy, Upstream, UpstreamAddress};
 

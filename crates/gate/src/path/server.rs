@@ -141,7 +141,7 @@ impl Gate {
             current,
             health,
             log: options.log,
-            caps: super::caps::Caps::default(),
+            caps: super::connection_caps::Caps::default(),
             stop: RUN.into(),
             counts: (0..threads).map(|_| Counts::default()).collect(),
         });

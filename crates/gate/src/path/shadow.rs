@@ -7,9 +7,9 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
-use super::handing::send_up;
+use super::to_upstream::send_up;
 use super::response::is_last;
-use super::up::{NONE, Up};
+use super::upstream::{NONE, Up};
 use super::worker::Worker;
 use crate::policy::Shadow;
 

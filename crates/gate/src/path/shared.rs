@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use super::caps::Caps;
+use super::connection_caps::Caps;
 use super::certificates::Identity;
 use super::refusal::Fault;
 use crate::access::Shelf;

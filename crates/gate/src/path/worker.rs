@@ -1,7 +1,7 @@
 //! One worker, as a [`Handler`]: its connections, and which of them an event is for.
 //!
-//! Owns the tables. What an event means is in `reading` (clients) and `answering` (upstreams), what time brings in
-//! `due`. A connection is taken out of its table while it is worked on.
+//! Owns the tables. What an event means is in `from_client` (clients) and `from_upstream` (upstreams), what time brings in
+//! `timeouts`. A connection is taken out of its table while it is worked on.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use wire::Limits;
 
 use super::begin::Room;
 use super::client::Client;
-use super::crowd::Idlest;
+use super::idle_eviction::Idlest;
 use super::date::Date;
-use super::due::{NEVER, SWEEP_NS};
+use super::timeouts::{NEVER, SWEEP_NS};
 use super::pool::Pools;
 use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
-use super::up::Up;
+use super::upstream::Up;
 use crate::access::Pen;
 use crate::policy::Policy;
 use crate::usage::Local;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use super::seldom::OnAndOff;
+use super::throttle::OnAndOff;
 use crate::health::{CheckFailure, ServerView};
 
 /// What was said of servers that have been out, by their upstreams' names and their addresses.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::control::{Control, read};
-use super::named::Written;
+use super::config_files::Written;
 use super::{GatewayError, listeners};
 use crate::config::{Built, Config, ListenerSettings};
 use crate::limits::date;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::checked::{Checked, all_out};
+use super::active_checks::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
-use super::reaching::Reaching;
-use super::turned_away::TurnedAway;
+use super::quota_writes::Reaching;
+use super::refused_connections::TurnedAway;
 use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;

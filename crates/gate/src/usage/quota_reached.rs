@@ -1,6 +1,6 @@
 //! How far quotas are used, written down soon after the requests: a gateway that is killed gives little of a quota again.
 //!
-//! Beside the counts that come with the reports of usage (`sqlite`, `counted`), some seconds later. Where both know of a
+//! Beside the counts that come with the reports of usage (`sqlite`, `quota_used`), some seconds later. Where both know of a
 //! quota, the larger count holds, so that nothing counts twice.
 
 use std::path::Path;

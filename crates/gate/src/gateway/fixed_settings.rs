@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::REPORT_EVERY_S;
-use super::named::{TOKEN_MOST, read_text};
+use super::config_files::{TOKEN_MOST, read_text};
 use crate::config::{Built, Config, ListenerSettings};
 
 /// What came of a configuration that was put in force while the gateway runs.

@@ -8,12 +8,12 @@ use tls::Tls;
 use wire::ResponseTo;
 
 use super::client::{Client, REPLAY_BYTES};
-use super::due::NEVER;
+use super::timeouts::NEVER;
 use super::failure::Failure;
 use super::refusal::Fault;
 use super::shadow::Shadowing;
 use super::shared::count;
-use super::up::{NONE, Up};
+use super::upstream::{NONE, Up};
 use super::worker::{ANSWER_LIMITS, UP, Worker};
 
 /// Bytes that may wait to be taken, either way, before the sender is held back.

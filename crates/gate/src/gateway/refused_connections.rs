@@ -2,7 +2,7 @@
 
 use model::quote::counted;
 
-use super::seldom::Seldom;
+use super::throttle::Seldom;
 use crate::path::PathCounts;
 
 /// What was said of them.

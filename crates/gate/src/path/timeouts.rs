@@ -10,7 +10,7 @@ use super::client::Client;
 use super::failure::Failure;
 use super::refusal::Fault;
 use super::shared::count;
-use super::up::NONE;
+use super::upstream::NONE;
 use super::worker::Worker;
 
 /// Never due.

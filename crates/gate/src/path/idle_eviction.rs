@@ -9,7 +9,7 @@ use net::{Close, Net};
 use wire::Eof;
 
 use super::client::Client;
-use super::due::SWEEP_NS;
+use super::timeouts::SWEEP_NS;
 use super::worker::Worker;
 
 /// Shortest pause between requests in which a connection may be closed.

@@ -1,7 +1,7 @@
 //! What clients send: bytes to requests, one after the other.
 //!
 //! Owns the order of a connection's requests: one is in flight at a time, and what comes behind it is held. `begin`
-//! starts a request, `handing` sends it on.
+//! starts a request, `to_upstream` sends it on.
 
 use std::net::IpAddr;
 

@@ -8,12 +8,12 @@ use wire::{Eof, Headers, ResponseEvent};
 use super::client::{Client, Exchange};
 use super::failure::Failure;
 use super::fields::Connection;
-use super::handing::BACKLOG_BYTES;
+use super::to_upstream::BACKLOG_BYTES;
 use super::redirects::Back;
 use super::refusal::Fault;
 use super::response::{self, Manner, Sent};
 use super::shared::count;
-use super::up::{NONE, Up};
+use super::upstream::{NONE, Up};
 use super::worker::Worker;
 use crate::policy::HeaderRules;
 
