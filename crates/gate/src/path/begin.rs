@@ -133,7 +133,7 @@ impl Worker {
         if !self.policy.reads_alike(&facts) {
             return self.refuse_fault(net, client, head, Fault::Path);
         }
-        // A client that sends its body slowly holds no room of the load line, and no connection: see `waiting`.
+        // A client that sends its body slowly holds no room of the load line, and no connection: see `body_buffering`.
         let holds = self.policy.line().is_some() || self.policy.client().hold_bodies;
         let with_body = body_bytes != Some(0) && holds;
         let waits = with_body && self.policy.client().body_bytes_per_s > 0;
