@@ -37,14 +37,14 @@ use std::time::{Duration, Instant};
 use control::Beside;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
-use takeover::{Door, Earlier, Sockets};
+use takeover::{TakeoverSocket, EarlierGateway, Sockets};
 use config_files::Written;
 use neighbours::{Neighbours, is_alive};
-use takeover_usage::Noting;
-use quota_writes::Reaching;
+use takeover_usage::NotingSink;
+use quota_writes::QuotaWrites;
 pub use fixed_settings::Reloaded;
-use listener_certificates::Shown;
-pub use config_changes::Tried;
+use listener_certificates::ListenerCertificates;
+pub use config_changes::ConfigChange;
 pub use troubles::Troubles;
 
 use crate::access::{Shelf, Writer};
@@ -84,7 +84,7 @@ pub struct Gateway {
     stop: Arc<AtomicBool>,
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
-    reaching: JoinHandle<()>,
+    quota_writes: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
     /// Waits for the gateway that this one takes over, to count what that let through.
@@ -114,7 +114,7 @@ impl Gateway {
         }
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
-        let shown = Shown::of(&built.listeners, &listeners);
+        let shown = ListenerCertificates::of(&built.listeners, &listeners);
         let workers = config.workers.as_ref().map(|workers| *workers.get_ref());
         let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
         let sink = sink(&config, &store, written)?;
@@ -147,9 +147,9 @@ impl Gateway {
             spawn("gate-earlier", move || count_earlier(&control, &told, &stop))
         });
         let counting = counting.transpose()?;
-        let sink = Noting { sink, control: Arc::clone(&control) };
+        let sink = NotingSink { sink, control: Arc::clone(&control) };
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
-        let (quotas, reaching) = write_quotas(&control, &store, &stop)?;
+        let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-control", move || housekeeping::run(&control, &mut collector, quotas, &stop))?
@@ -166,7 +166,7 @@ impl Gateway {
             stop,
             ticking,
             reporting,
-            reaching,
+            quota_writes,
             logging,
             sharing,
             counting,
@@ -178,7 +178,7 @@ impl Gateway {
     /// one ends.
     fn replace(
         mut self,
-        earlier: Option<Earlier>,
+        earlier: Option<EarlierGateway>,
         tell: Sender<UnixStream>,
         store: &Path,
     ) -> Result<Self, GatewayError> {
@@ -269,7 +269,7 @@ impl Gateway {
         let others = self.logging.into_iter().chain(self.sharing).chain(self.counting);
         let others = others.map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(self.reaching.join());
+        let ended = self.ticking.join().and(self.reporting.join()).and(self.quota_writes.join());
         let ended = ended.and(others);
         if ended.is_err() || heir.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
@@ -318,13 +318,13 @@ fn given(
     setup: &Setup,
     built: &Built,
     store: &Path,
-) -> Result<(Option<Earlier>, Sockets), GatewayError> {
+) -> Result<(Option<EarlierGateway>, Sockets), GatewayError> {
     if !setup.take_over {
         return Ok((None, Sockets::default()));
     }
     let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
     let port = wanted.first().map_or(0, SocketAddr::port);
-    let (earlier, mut given) = Earlier::ask(&takeover::place(store, port))?;
+    let (earlier, mut given) = EarlierGateway::ask(&takeover::place(store, port))?;
     let found = std::mem::take(&mut given.listeners);
     let sockets = |address: &SocketAddr| {
         let of = found.iter().find(|(other, _)| other == address);
@@ -364,7 +364,7 @@ fn wait_for_heir(
     place: PathBuf,
     (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Option<JoinHandle<Option<UnixStream>>>, GatewayError> {
-    let Some(door) = Door::open(place) else { return Ok(None) };
+    let Some(door) = TakeoverSocket::open(place) else { return Ok(None) };
     let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
     let sockets = Sockets {
         listeners: listeners.collect(),
@@ -434,15 +434,15 @@ fn write_quotas(
     control: &Arc<Control>,
     store: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<(Reaching, JoinHandle<()>), GatewayError> {
+) -> Result<(QuotaWrites, JoinHandle<()>), GatewayError> {
     let table = ReachedTable::open(store).map_err(GatewayError::File)?;
-    let (reaching, told) = Reaching::new();
+    let (quota_writes, told) = QuotaWrites::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
     let write = move || quota_writes::write(table, &told, control.troubles(), &stop);
-    Ok((reaching, spawn("gate-quotas", write)?))
+    Ok((quota_writes, spawn("gate-quotas", write)?))
 }
 
-fn report(reporter: Reporter, mut sink: Noting) {
+fn report(reporter: Reporter, mut sink: NotingSink) {
     // Where there is one processor for all, requests would wait while a batch is written.
     net::limits::give_way();
     reporter.run(&mut sink, || thread::sleep(SINK_PAUSE));

@@ -1,16 +1,16 @@
-//! Changes of the configuration that were tried, whoever asked for them, until they are said.
+//! Changes of the configuration that were attempted, by whomever, until they are printed.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use super::{GatewayError, Reloaded};
 
-/// That wait to be said, at most; the oldest are left out.
+/// Changes that wait to be printed, at most; the oldest are dropped.
 const WAITING_MOST: usize = 100;
 
-/// A change of the configuration that was tried.
+/// A change of the configuration that was attempted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct ConfigChange {
     /// By whom: `admin API`, `SIGHUP`.
     pub by: String,
     /// What was to happen with the configuration: `read again`, `replaced`.
@@ -19,11 +19,11 @@ pub struct Tried {
     pub outcome: Result<Reloaded, String>,
 }
 
-/// Those that nobody has said yet.
+/// Those that were not printed yet.
 #[derive(Debug, Default)]
-pub(super) struct Unsaid(Mutex<VecDeque<Tried>>);
+pub(super) struct ConfigChanges(Mutex<VecDeque<ConfigChange>>);
 
-impl Unsaid {
+impl ConfigChanges {
     pub(super) fn note(
         &self,
         by: &str,
@@ -38,10 +38,10 @@ impl Unsaid {
         if waiting.len() == WAITING_MOST {
             waiting.pop_front();
         }
-        waiting.push_back(Tried { by: by.to_owned(), what, outcome });
+        waiting.push_back(ConfigChange { by: by.to_owned(), what, outcome });
     }
 
-    pub(super) fn take(&self) -> VecDeque<Tried> {
+    pub(super) fn take(&self) -> VecDeque<ConfigChange> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -72,12 +72,12 @@ mod tests {
 
     #[test]
     fn each_is_taken_once_and_the_oldest_are_left_out() {
-        let unsaid = Unsaid::default();
+        let config_changes = ConfigChanges::default();
         for n in 0..=WAITING_MOST {
-            unsaid.note("test", "replaced", &Err(GatewayError::File(n.to_string())));
+            config_changes.note("test", "replaced", &Err(GatewayError::File(n.to_string())));
         }
-        let taken = unsaid.take();
+        let taken = config_changes.take();
         assert_eq!((taken.len(), taken[0].outcome.clone()), (WAITING_MOST, Err("1".to_owned())));
-        assert!(unsaid.take().is_empty());
+        assert!(config_changes.take().is_empty());
     }
 }

@@ -9,10 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::loading::{Used, have_quotas, load, record_names};
 use super::config_files::{BODY, Written, admin_token, load_line, read_text};
 use super::neighbours::Neighbours;
-use super::takeover_usage::{Awaited, Own};
+use super::takeover_usage::{Awaited, OwnReports};
 use super::fixed_settings::{Fixed, report_every_s};
-use super::listener_certificates::Shown;
-use super::config_changes::{Tried, Unsaid, refusal};
+use super::listener_certificates::ListenerCertificates;
+use super::config_changes::{ConfigChange, ConfigChanges, refusal};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
@@ -85,7 +85,7 @@ pub(super) struct Changing {
 pub(super) struct Beside {
     pub(super) log: Option<Arc<Writer>>,
     pub(super) link: Option<Arc<Link>>,
-    pub(super) shown: Shown,
+    pub(super) shown: ListenerCertificates,
 }
 
 /// The control of a gateway.
@@ -112,7 +112,7 @@ pub struct Control {
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
     troubles: Troubles,
-    unsaid: Unsaid,
+    config_changes: ConfigChanges,
 }
 
 /// The configuration that a setup asks for, and its text.
@@ -180,7 +180,7 @@ impl Control {
         let used = has_quotas.then(read).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state, &settings))?;
         let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
-        let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
+        let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: OwnReports::default() }));
         record_names(&store, &settings)?;
         let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref(), unix_s());
         let outcome = Reloaded { notes, ..Reloaded::default() };
@@ -224,7 +224,7 @@ impl Control {
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),
-            unsaid: Unsaid::default(),
+            config_changes: ConfigChanges::default(),
         };
         Ok((Arc::new(control), collector, reporter))
     }
@@ -253,8 +253,8 @@ impl Control {
     }
 
     /// What [`Self::reload`] and [`Self::replace`] were asked for since this was last called, oldest first.
-    pub fn take_tried(&self) -> VecDeque<Tried> {
-        self.unsaid.take()
+    pub fn take_config_changes(&self) -> VecDeque<ConfigChange> {
+        self.config_changes.take()
     }
 
     /// Notes what came of a change, to be said; in the audit log too where it was refused.
@@ -264,7 +264,7 @@ impl Control {
             // A store that cannot be written is told as a trouble of its own; the refusal is said in any case.
             let _ = self.changing().store.note(&refusal(error), &stamp);
         }
-        self.unsaid.note(by, what, outcome);
+        self.config_changes.note(by, what, outcome);
     }
 
     fn change_to(&self, written: Written<'_>, by: &str) -> Result<Reloaded, GatewayError> {
@@ -275,7 +275,7 @@ impl Control {
         };
         let built = built(&config, text, file)?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
-        let shown = Shown::read(&config, &built, written)?;
+        let shown = ListenerCertificates::read(&config, &built, written)?;
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings)?;

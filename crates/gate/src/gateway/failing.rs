@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::throttle::Seldom;
+use super::throttle::Throttle;
 use crate::health::ServerView;
 use crate::path::Failure;
 
@@ -20,7 +20,7 @@ struct Lasting {
     before: u64,
     counted: u64,
     last_s: u64,
-    said: Seldom,
+    said: Throttle,
 }
 
 /// What fails now.
@@ -71,7 +71,7 @@ impl Failing {
         let name = format!("upstream `{upstream}`, server {socket}: {}", failure.does());
         if counted > before {
             let is_new = !self.lasting.contains_key(&which);
-            let new = || Lasting { before, counted, last_s: now_s, said: Seldom::default() };
+            let new = || Lasting { before, counted, last_s: now_s, said: Throttle::default() };
             let lasting = self.lasting.entry(which).or_insert_with(new);
             (lasting.counted, lasting.last_s) = (counted, now_s);
             if lasting.said.may_say(now_s) {

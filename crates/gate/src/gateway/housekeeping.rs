@@ -9,8 +9,8 @@ use super::active_checks::{Checked, all_out};
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
-use super::quota_writes::Reaching;
-use super::refused_connections::TurnedAway;
+use super::quota_writes::QuotaWrites;
+use super::refused_connections::RefusedConnections;
 use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;
@@ -26,13 +26,13 @@ const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 pub(super) fn run(
     control: &Control,
     collector: &mut Collector,
-    mut reaching: Reaching,
+    mut quota_writes: QuotaWrites,
     stop: &AtomicBool,
 ) {
     let mut governed = Governed::default();
     let mut asking = Asking::default();
     let (mut failing, mut checked) = (Failing::default(), Checked::default());
-    let mut turned_away = TurnedAway::default();
+    let mut refused_connections = RefusedConnections::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -56,7 +56,7 @@ pub(super) fn run(
         control.hold();
         collect(control, collector);
         let asked = collector.asked_milli().map(|(slot, _)| slot);
-        reaching.look(&control.policy(), asked, control.awaits_used());
+        quota_writes.look(&control.policy(), asked, control.awaits_used());
         let seconds = now.duration_since(last_collect).as_secs_f64();
         control.state().note_asked(&mut asking, collector.asked_milli(), seconds);
         last_collect = now;
@@ -69,7 +69,7 @@ pub(super) fn run(
             let since_s = now.duration_since(begun).as_secs();
             let said = failing.look(&servers, since_s).into_iter();
             let said = said.chain(checked.look(&servers, since_s));
-            let said = said.chain(turned_away.look(&control.path(), since_s));
+            let said = said.chain(refused_connections.look(&control.path(), since_s));
             said.for_each(|sentence| control.troubles().say(sentence));
         }
     }

@@ -12,9 +12,9 @@ use crate::path::{Identity, Listener};
 
 /// What each listener with TLS shows, by its address as configured.
 #[derive(Debug, Default)]
-pub(super) struct Shown(Vec<(SocketAddr, Identity)>);
+pub(super) struct ListenerCertificates(Vec<(SocketAddr, Identity)>);
 
-impl Shown {
+impl ListenerCertificates {
     /// Of listeners and what they were made of.
     pub(super) fn of(settings: &[ListenerSettings], listeners: &[Listener]) -> Self {
         let identity = |(settings, listener): (&ListenerSettings, &Listener)| {

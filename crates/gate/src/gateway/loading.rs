@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
-use super::takeover_usage::{Counts, Own};
+use super::takeover_usage::{Counts, OwnReports};
 use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, QuotaOf, Quotas, State, Tier};
@@ -128,7 +128,7 @@ impl Used {
         store: &Store,
         path: &Path,
         tiers: &[Tier],
-        own: Option<&Own>,
+        own: Option<&OwnReports>,
     ) -> Result<Self, GatewayError> {
         let now = unix_s();
         let replaced = store.replaced().map_err(GatewayError::Store)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::control::{built, read, unix_s};
 use super::config_files::{Written, admin_token};
-use super::listener_certificates::Shown;
+use super::listener_certificates::ListenerCertificates;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
@@ -22,7 +22,7 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let (config, text) = read(setup)?;
     let built = built(&config, &text, setup.file.as_deref())?;
     let written = Written { text: &text, file: setup.file.as_deref() };
-    let expired = Shown::read(&config, &built, written)?.expired(unix_s());
+    let expired = ListenerCertificates::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
     let named = match path.exists() {

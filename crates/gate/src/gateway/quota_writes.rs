@@ -26,14 +26,14 @@ struct Counts {
 
 /// What of quotas was written.
 #[derive(Debug)]
-pub(super) struct Reaching {
+pub(super) struct QuotaWrites {
     written: HashMap<QuotaOf, Counts>,
     /// Keys whose counts could not be handed on.
     waiting: HashSet<u32>,
     to_writer: SyncSender<Vec<Reached>>,
 }
 
-impl Reaching {
+impl QuotaWrites {
     /// With what comes out for the writer.
     pub(super) fn new() -> (Self, Receiver<Vec<Reached>>) {
         // While one is written, counts go on.
@@ -179,35 +179,35 @@ mod tests {
     #[test]
     fn what_is_due_is_handed_on_once() {
         let policy = policy();
-        let (mut reaching, told) = Reaching::new();
+        let (mut quota_writes, told) = QuotaWrites::new();
         let add = |of: QuotaOf, requests| {
             let (day, month) = policy.state().quota_counts(of);
             day.add(0, requests);
             month.add(0, requests);
         };
-        let handed = |reaching: &mut Reaching, asked: &[u32]| {
-            reaching.look(&policy, asked.iter().copied(), false);
+        let handed = |quota_writes: &mut QuotaWrites, asked: &[u32]| {
+            quota_writes.look(&policy, asked.iter().copied(), false);
             let whose = |reached: Reached| (reached.whose, reached.day.1, reached.month.1);
             told.try_iter().flatten().map(whose).collect::<Vec<_>>()
         };
-        assert_eq!(handed(&mut reaching, &[0, 1, 2]), []);
+        assert_eq!(handed(&mut quota_writes, &[0, 1, 2]), []);
         add(QuotaOf::Key(1), 20);
         add(QuotaOf::Key(2), 2);
         add(QuotaOf::Route(0), 20);
         let key = Whose::Key(u64::from(b'a'));
         let route = Whose::Route("all".to_owned());
         assert_eq!(
-            handed(&mut reaching, &[1, 2]),
+            handed(&mut quota_writes, &[1, 2]),
             [(key.clone(), 20, 20), (route, 20, 20)],
             "the first key's, and not what is little of what is left"
         );
-        assert_eq!(handed(&mut reaching, &[0, 1, 2]), []);
+        assert_eq!(handed(&mut quota_writes, &[0, 1, 2]), []);
         // While the writer is busy, what is due waits, also where nobody asks with the key again.
         add(QuotaOf::All, 20);
-        reaching.look(&policy, std::iter::empty(), false);
+        quota_writes.look(&policy, std::iter::empty(), false);
         add(QuotaOf::Key(0), 20);
-        reaching.look(&policy, std::iter::once(0), false);
-        assert_eq!(handed(&mut reaching, &[]), [(Whose::All, 20, 20)]);
-        assert_eq!(handed(&mut reaching, &[]), [(key, 40, 40)]);
+        quota_writes.look(&policy, std::iter::once(0), false);
+        assert_eq!(handed(&mut quota_writes, &[]), [(Whose::All, 20, 20)]);
+        assert_eq!(handed(&mut quota_writes, &[]), [(key, 40, 40)]);
     }
 }

@@ -1,27 +1,27 @@
-//! Connections that come to nothing: said once a minute at most, by why.
+//! Connections that are refused before a request, or accepted late: reported once a minute at most, for each reason.
 
 use model::quote::counted;
 
-use super::throttle::Seldom;
+use super::throttle::Throttle;
 use crate::path::PathCounts;
 
-/// What was said of them.
+/// What was reported of them.
 #[derive(Debug, Default)]
-pub(super) struct TurnedAway {
-    headerless: Told,
-    capped: Told,
-    not_accepted: Told,
+pub(super) struct RefusedConnections {
+    headerless: Reported,
+    capped: Reported,
+    not_accepted: Reported,
 }
 
-/// What was said of one kind.
+/// What was reported of one kind.
 #[derive(Debug, Default)]
-struct Told {
+struct Reported {
     told: u64,
-    said: Seldom,
+    said: Throttle,
 }
 
-impl Told {
-    /// How many are to be told, where there were so many in all by now, which is in seconds.
+impl Reported {
+    /// How many new ones to report, where there were `in_all` by now, in seconds; `None` where there is nothing to report.
     fn look(&mut self, in_all: u64, now_s: u64) -> Option<u64> {
         let new = in_all.saturating_sub(self.told);
         if new == 0 || !self.said.may_say(now_s) {
@@ -32,8 +32,8 @@ impl Told {
     }
 }
 
-impl TurnedAway {
-    /// What is to be said by now, which is in seconds.
+impl RefusedConnections {
+    /// The messages to print by now, in seconds.
     pub(super) fn look(&mut self, counts: &PathCounts, now_s: u64) -> Vec<String> {
         let headerless = self.headerless.look(counts.headerless, now_s).map(|new| {
             format!(
@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn each_kind_is_said_once_a_minute() {
-        let mut turned_away = TurnedAway::default();
+        let mut refused_connections = RefusedConnections::default();
         let mut at = |headerless, capped, now_s, expected: &[&str]| {
             let counts = PathCounts { headerless, capped, ..PathCounts::default() };
-            let said = turned_away.look(&counts, now_s);
+            let said = refused_connections.look(&counts, now_s);
             let begins = said.iter().zip(expected).all(|(said, begin)| said.starts_with(begin));
             assert!(said.len() == expected.len() && begins, "{now_s}: {said:?}");
         };
@@ -83,11 +83,11 @@ mod tests {
 
     #[test]
     fn a_want_of_files_is_said() {
-        let mut turned_away = TurnedAway::default();
+        let mut refused_connections = RefusedConnections::default();
         // Of what was said before nothing is said again.
         for (not_accepted, now_s, times) in [(2, 0, "2 times"), (3, 60, "1 time")] {
             let counts = PathCounts { not_accepted, ..PathCounts::default() };
-            let said = turned_away.look(&counts, now_s);
+            let said = refused_connections.look(&counts, now_s);
             let words = format!("had to wait {times} for want of files or memory");
             assert!(said.len() == 1 && said[0].contains(&words), "{said:?}");
         }

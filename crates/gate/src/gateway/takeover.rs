@@ -58,12 +58,12 @@ pub(super) struct Sockets {
 
 /// The earlier gateway, which still serves.
 #[derive(Debug)]
-pub(super) struct Earlier {
+pub(super) struct EarlierGateway {
     stream: UnixStream,
     place: PathBuf,
 }
 
-impl Earlier {
+impl EarlierGateway {
     /// Asks the gateway at a place for its sockets.
     pub(super) fn ask(place: &Path) -> Result<(Self, Sockets), GatewayError> {
         let words = |error: io::Error| {
@@ -106,7 +106,7 @@ impl Earlier {
 
 /// Waits for a later gateway, until it is told to stop; removes its place then.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct TakeoverSocket {
     listener: UnixListener,
     place: PathBuf,
     /// The file that this process made there.
@@ -138,7 +138,7 @@ fn is_no_end(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
 
-impl Door {
+impl TakeoverSocket {
     /// Opens a place; one that an earlier process left behind is replaced. `None` where there can be none, for its name
     /// is too long or the folder is read only: then this gateway cannot be taken over.
     pub(super) fn open(place: PathBuf) -> Option<Self> {
@@ -241,11 +241,11 @@ mod tests {
     fn an_earlier_gateway_that_goes_on_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let place = place(&folder.path().join("gate.db"), 1);
-        let door = Door::open(place.clone()).unwrap();
+        let door = TakeoverSocket::open(place.clone()).unwrap();
         let ask = || {
             let stream = UnixStream::connect(&place).unwrap();
             drop(door.listener.accept().unwrap());
-            Earlier { stream, place: place.clone() }
+            EarlierGateway { stream, place: place.clone() }
         };
         let (told_in_vain, of_a_dead_one) = (ask(), ask());
         assert!(matches!(told_in_vain.end(), Err(GatewayError::File(_))));
@@ -258,7 +258,7 @@ mod tests {
     fn who_asks_and_says_nothing_is_not_waited_for_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let place = place(&folder.path().join("gate.db"), 1);
-        let door = Door::open(place.clone()).unwrap();
+        let door = TakeoverSocket::open(place.clone()).unwrap();
         let (replaced, stop) = (AtomicBool::new(false), AtomicBool::new(false));
         thread::scope(|scope| {
             let (ended, told) = std::sync::mpsc::channel();
@@ -267,7 +267,7 @@ mod tests {
                 let heir = door.serve(&Sockets::default(), replaced, stop);
                 ended.send(heir.is_none()).unwrap();
             });
-            let (_silent, _) = Earlier::ask(&place).unwrap();
+            let (_silent, _) = EarlierGateway::ask(&place).unwrap();
             stop.store(true, Ordering::SeqCst);
             assert_eq!(told.recv_timeout(PATIENCE / 3), Ok(true));
         });
@@ -279,8 +279,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = place(&folder.path().join("gate.db"), 1);
         let (replaced, stop) = (AtomicBool::new(false), AtomicBool::new(true));
-        let earlier = Door::open(place.clone()).unwrap();
-        let later = Door::open(place.clone()).unwrap();
+        let earlier = TakeoverSocket::open(place.clone()).unwrap();
+        let later = TakeoverSocket::open(place.clone()).unwrap();
         assert!(earlier.serve(&Sockets::default(), &replaced, &stop).is_none());
         assert!(place.exists());
         assert!(later.serve(&Sockets::default(), &replaced, &stop).is_none());

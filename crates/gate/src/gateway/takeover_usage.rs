@@ -29,12 +29,12 @@ impl Counts {
 
 /// What this gateway reported, of the day and of the month of its last report.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+pub(super) struct OwnReports {
     day: (u32, Counts),
     month: (u32, Counts),
 }
 
-impl Own {
+impl OwnReports {
     fn add(&mut self, batch: &Batch) {
         let now = Periods::at(batch.at_s);
         for (own, period) in [(&mut self.day, now.day), (&mut self.month, now.month)] {
@@ -61,16 +61,16 @@ impl Own {
 pub(super) struct Awaited {
     /// What others had used when it was last counted.
     pub(super) used: Used,
-    pub(super) own: Own,
+    pub(super) own: OwnReports,
 }
 
 /// Reports, and notes what was reported as long as an earlier gateway serves.
-pub(super) struct Noting {
+pub(super) struct NotingSink {
     pub(super) sink: Box<dyn Sink>,
     pub(super) control: Arc<Control>,
 }
 
-impl Sink for Noting {
+impl Sink for NotingSink {
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
         // Who reads the store meanwhile would take the batch for the earlier gateway's.
         if let Some(awaited) = &mut *self.control.awaited() {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_day_that_ends_takes_its_counts_along() {
-        let mut own = Own::default();
+        let mut own = OwnReports::default();
         let mut report = |at_s: i64, route: &str, forwarded: u64| {
             let row = (7, route.to_owned(), Sum { forwarded, ..Sum::default() });
             own.add(&Batch { at_s, rows: vec![row] });

@@ -1,14 +1,14 @@
-//! Sentences that could be said over and over: once a minute at most.
+//! Log messages that would repeat: each is printed once a minute at most.
 
-/// Between two sentences, in seconds.
+/// Between two messages, in seconds.
 const EVERY_S: u64 = 60;
 
-/// When something was last said.
+/// When a message was last printed.
 #[derive(Debug, Default)]
-pub(super) struct Seldom(Option<u64>);
+pub(super) struct Throttle(Option<u64>);
 
-impl Seldom {
-    /// Whether it may be said now, which is in seconds; it counts as said then.
+impl Throttle {
+    /// Whether the message may be printed now, in seconds; it then counts as printed.
     pub(super) fn may_say(&mut self, now_s: u64) -> bool {
         if self.0.is_some_and(|said_s| now_s < said_s + EVERY_S) {
             return false;
@@ -18,16 +18,16 @@ impl Seldom {
     }
 }
 
-/// Something that begins and ends: its end is said if its beginning was, so that one that begins and ends all the time is said
-/// seldom, too.
+/// A state that begins and ends. Its end is printed if its beginning was, so one that changes all the time is printed once a
+/// minute, too.
 #[derive(Debug, Default)]
 pub(super) struct OnAndOff {
-    begun: Seldom,
+    begun: Throttle,
     is_said: bool,
 }
 
 impl OnAndOff {
-    /// Takes in whether it is on now, which is in seconds; whether that is to be said.
+    /// Takes in whether the state is on now, in seconds; returns whether to print that.
     pub(super) fn look(&mut self, on: bool, now_s: u64) -> bool {
         let say = match on {
             true => !self.is_said && self.begun.may_say(now_s),
@@ -46,8 +46,8 @@ mod tests {
 
     #[test]
     fn it_is_said_once_a_minute() {
-        let mut seldom = Seldom::default();
-        let said = [1, 1, 60, 61, 62, 120, 121].map(|now_s| seldom.may_say(now_s));
+        let mut throttle = Throttle::default();
+        let said = [1, 1, 60, 61, 62, 120, 121].map(|now_s| throttle.may_say(now_s));
         assert_eq!(said, [true, false, false, true, false, false, true]);
     }
 
