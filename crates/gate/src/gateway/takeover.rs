@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use net::handing_over::{give, take};
 use serde::{Deserialize, Serialize};
 
 use super::GatewayError;
+use super::troubles::file_at;
 
 /// How often a later gateway is looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -111,12 +112,6 @@ pub(super) struct TakeoverSocket {
     place: PathBuf,
     /// The file that this process made there.
     made: Option<(u64, u64)>,
-}
-
-/// Which file there is at a place.
-fn file_at(place: &Path) -> Option<(u64, u64)> {
-    let found = fs::symlink_metadata(place).ok()?;
-    Some((found.dev(), found.ino()))
 }
 
 /// Waits until a gateway that was told to end has ended, or until `give_up`.
