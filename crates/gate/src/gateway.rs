@@ -47,7 +47,7 @@ use listener_certificates::ListenerCertificates;
 pub use config_changes::ConfigChange;
 pub use troubles::Troubles;
 
-use crate::access::{Shelf, Writer};
+use crate::access::{PageQueue, Writer};
 use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
@@ -119,7 +119,7 @@ impl Gateway {
         let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
-        options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        options.log = log.as_ref().map(|log| Arc::clone(log.queue()));
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, mut collector, reporter) =
             Control::new(setup, &config, built, &store, beside)?;
@@ -378,7 +378,7 @@ fn wait_for_heir(
 /// The access log, where there is to be one.
 fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
-    match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
+    match Writer::new(path, *format, Arc::new(PageQueue::new(*sample))) {
         Ok(writer) => Ok(Some(Arc::new(writer))),
         Err(error) => {
             Err(GatewayError::File(format!("the access log {}: {error}", path.display())))

@@ -1,4 +1,4 @@
-//! Pages of requests between workers and the log's thread: so many and no more.
+//! Pages of requests between workers and the log's thread, in bounded memory.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ const PAGES: usize = 64;
 /// How long a request may wait in a page that does not fill up.
 const HAND_OVER_NS: u64 = 100_000_000;
 
-/// Where requests are of which the log was told.
+/// What became of the requests that the log was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogCounts {
     /// Written to the file.
@@ -27,7 +27,7 @@ pub struct LogCounts {
 
 /// Full and empty pages, and counts.
 #[derive(Debug)]
-pub struct Shelf {
+pub struct PageQueue {
     pages: Mutex<Pages>,
     /// Of all clients, in thousandths of a thousandth.
     sample_ppm: u64,
@@ -42,7 +42,7 @@ struct Pages {
     empty: Vec<Vec<u8>>,
 }
 
-impl Shelf {
+impl PageQueue {
     /// For the requests of this share of all clients, 0..=1. A client's are all logged or none, so that sessions are
     /// whole.
     pub fn new(sample: f64) -> Self {
@@ -95,37 +95,37 @@ impl Shelf {
     }
 }
 
-/// What a worker writes with. Allocates nothing once it is made, and holds a lock for as long as two pages change
+/// What a worker writes requests with. Allocates nothing once it is made, and holds a lock only while two pages change
 /// places.
 #[derive(Debug)]
-pub struct Pen {
-    shelf: Arc<Shelf>,
+pub struct PageWriter {
+    queue: Arc<PageQueue>,
     page: Vec<u8>,
     next_ns: u64,
 }
 
-impl Pen {
+impl PageWriter {
     /// A worker's.
-    pub fn new(shelf: Arc<Shelf>) -> Self {
+    pub fn new(queue: Arc<PageQueue>) -> Self {
         let page = || Vec::with_capacity(PAGE_BYTES);
-        let mut pages = shelf.pages();
+        let mut pages = queue.pages();
         pages.empty.extend((1..PAGES).map(|_| page()));
         let all = pages.empty.len() + pages.full.len() + PAGES;
         pages.empty.reserve(all);
         pages.full.reserve(all);
         drop(pages);
-        Self { shelf, page: page(), next_ns: 0 }
+        Self { queue, page: page(), next_ns: 0 }
     }
 
     /// Whether requests of this address are logged.
     pub(crate) fn takes(&self, address: IpAddr) -> bool {
-        self.shelf.takes(address)
+        self.queue.takes(address)
     }
 
     /// Notes a request that has ended.
     pub(crate) fn write(&mut self, entry: &Entry<'_>) {
         if self.page.len() + entry.bytes() > PAGE_BYTES && !self.hand_over() {
-            self.shelf.dropped.fetch_add(1, Ordering::Relaxed);
+            self.queue.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
         entry.write(&mut self.page);
@@ -141,19 +141,19 @@ impl Pen {
         }
     }
 
-    /// Puts the page on the shelf, where there is an empty one instead.
+    /// Puts the page into the queue, if there is an empty one to go on with.
     pub(crate) fn hand_over(&mut self) -> bool {
-        let mut pages = self.shelf.pages();
+        let mut pages = self.queue.pages();
         let Some(empty) = pages.empty.pop() else { return false };
         pages.full.push(std::mem::replace(&mut self.page, empty));
         true
     }
 }
 
-impl Drop for Pen {
+impl Drop for PageWriter {
     fn drop(&mut self) {
         if !self.page.is_empty() {
-            self.shelf.pages().full.push(std::mem::take(&mut self.page));
+            self.queue.pages().full.push(std::mem::take(&mut self.page));
         }
     }
 }
@@ -181,26 +181,26 @@ mod tests {
     /// A thread that never takes a page: what finds no room is counted, and the rest is there in order.
     #[test]
     fn what_finds_no_room_is_dropped_and_counted() {
-        let shelf = Arc::new(Shelf::new(1.0));
-        let mut pen = Pen::new(Arc::clone(&shelf));
+        let queue = Arc::new(PageQueue::new(1.0));
+        let mut writer = PageWriter::new(Arc::clone(&queue));
         let requests = 100_000;
-        (0..requests).for_each(|key| pen.write(&entry(key)));
-        drop(pen);
-        let pages = shelf.take_full();
+        (0..requests).for_each(|key| writer.write(&entry(key)));
+        drop(writer);
+        let pages = queue.take_full();
         assert!(pages.len() <= PAGES && pages.iter().all(|page| page.len() <= PAGE_BYTES));
         let mut keys = Vec::new();
         for page in &pages {
             let mut page = page.as_slice();
             keys.extend(std::iter::from_fn(|| Entry::read(&mut page)).map(|entry| entry.key));
         }
-        let dropped = shelf.counts().dropped;
+        let dropped = queue.counts().dropped;
         assert!(dropped > 0);
         assert_eq!(keys, (0..requests - dropped).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_share_of_clients_is_logged_whole() {
-        let (all, some, none) = (Shelf::new(1.0), Shelf::new(0.1), Shelf::new(0.0));
+        let (all, some, none) = (PageQueue::new(1.0), PageQueue::new(0.1), PageQueue::new(0.0));
         let addresses = (0..20_000u32).map(|n| IpAddr::from(n.to_be_bytes()));
         let taken = addresses.clone().filter(|&address| some.takes(address)).count();
         assert!((1_800..=2_200).contains(&taken), "{taken}");

@@ -10,7 +10,7 @@ use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Next, Route as To,
 use super::connection_caps::Caps;
 use super::shared::{Counts, Entrance, RUN, Shared};
 use super::worker::{UP, Worker};
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::admission::{Line, Part};
 use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
@@ -122,7 +122,7 @@ fn worker() -> (Arc<Shared>, Worker) {
     let shared = Arc::new(Shared {
         current,
         health: Arc::new(Health::default()),
-        log: Some(Arc::new(Shelf::new(1.0))),
+        log: Some(Arc::new(PageQueue::new(1.0))),
         caps: Caps::default(),
         stop: RUN.into(),
         counts: vec![Counts::default()],

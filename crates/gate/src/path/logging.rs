@@ -61,7 +61,7 @@ pub(super) fn head_of(answer: &[u8]) -> u64 {
 impl Worker {
     /// Keeps what the log is told of a head, where its client's requests are logged.
     pub(super) fn note(&self, client: &mut Client, head: &RequestHead<'_>, now_ns: u64) {
-        if !self.pen.as_ref().is_some_and(|pen| pen.takes(client.address.ip)) {
+        if !self.page_writer.as_ref().is_some_and(|writer| writer.takes(client.address.ip)) {
             return;
         }
         let noted = client.noted.get_or_insert_default();
@@ -87,7 +87,7 @@ impl Worker {
 
     /// Logs a request that has ended, if it was noted.
     pub(super) fn log(&mut self, client: &mut Client, ending: Ending, now_ns: u64) {
-        let Some(pen) = &mut self.pen else { return };
+        let Some(page_writer) = &mut self.page_writer else { return };
         let Some(noted) = client.noted.as_mut().filter(|noted| noted.at_ns != 0) else { return };
         let Ending { key, route, status, bytes_in, bytes_out, head_out } = ending;
         let [method, target, host, referer, agent] = &noted.texts;
@@ -104,7 +104,7 @@ impl Worker {
             route,
             texts: [method, target, host, referer, agent],
         };
-        pen.write(&entry);
+        page_writer.write(&entry);
         noted.at_ns = 0;
     }
 
@@ -116,7 +116,7 @@ impl Worker {
         bytes_out: usize,
         now_ns: u64,
     ) {
-        if !self.pen.as_ref().is_some_and(|pen| pen.takes(client.address.ip)) {
+        if !self.page_writer.as_ref().is_some_and(|writer| writer.takes(client.address.ip)) {
             return;
         }
         let noted = client.noted.get_or_insert_default();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use super::connection_caps::Caps;
 use super::certificates::Identity;
 use super::refusal::Fault;
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -15,7 +15,7 @@ use crate::policy::Current;
 pub(super) struct Shared {
     pub(super) current: Arc<Current>,
     pub(super) health: Arc<Health>,
-    pub(super) log: Option<Arc<Shelf>>,
+    pub(super) log: Option<Arc<PageQueue>>,
     pub(super) caps: Caps,
     pub(super) stop: AtomicU8,
     pub(super) counts: Vec<Counts>,

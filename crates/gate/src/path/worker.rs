@@ -22,7 +22,7 @@ use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
 use super::upstream::Up;
-use crate::access::Pen;
+use crate::access::PageWriter;
 use crate::policy::Policy;
 use crate::usage::Local;
 
@@ -43,7 +43,7 @@ pub(super) struct Worker {
     generation: u64,
     pub(super) usage: Local,
     /// What requests are logged with, where they are.
-    pub(super) pen: Option<Pen>,
+    pub(super) page_writer: Option<PageWriter>,
     pub(super) clients: Slab<Client>,
     pub(super) leaving: Vec<Leaving>,
     pub(super) idlest: Idlest,
@@ -80,7 +80,7 @@ impl Worker {
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
         let revocations = policy.state().keys.revocations();
-        let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
+        let page_writer = shared.log.as_ref().map(|queue| PageWriter::new(Arc::clone(queue)));
         Self {
             shared,
             number,
@@ -88,7 +88,7 @@ impl Worker {
             policy,
             generation,
             usage,
-            pen,
+            page_writer,
             clients: Slab::default(),
             leaving: Vec::new(),
             idlest: Idlest::default(),
@@ -249,8 +249,8 @@ impl<N: Net> Handler<N> for Worker {
         let now = net.now();
         self.usage.tick(now);
         self.date.set(self.policy.state().calendar.unix_s());
-        if let Some(pen) = &mut self.pen {
-            pen.tick(now);
+        if let Some(page_writer) = &mut self.page_writer {
+            page_writer.tick(now);
         }
         match self.shared.stop.load(Relaxed) {
             END => {
