@@ -3,7 +3,7 @@
 //! [`Line`] is what a load line says in the terms of decisions: a rate, a number at once, what each endpoint costs, and
 //! the latency it was certified with. [`Ceiling`] is the state that decisions ask. [`Governor`] moves the ceiling below
 //! the line while live latency is outside of its envelope, and back; never above the line, and it never probes. [`shares`] divides it among
-//! keys while they ask for more, or what the API carries of it ([`Carried`]). [`Shortfall`] tells where that is far less than was
+//! keys while they ask for more, or what the API carries of it ([`Throughput`]). [`Shortfall`] tells where that is far less than was
 //! measured. One of several gateways holds its [`Part`].
 //!
 //! Pure: what was seen and how long it took is handed in.
@@ -19,8 +19,8 @@ mod overload;
 mod part;
 mod shortfall;
 
-pub use error_statuses::Answers;
-pub use throughput::Carried;
+pub use error_statuses::ErrorStatuses;
+pub use throughput::Throughput;
 pub use ceiling::{Ceiling, NoRoom, Room, Seen};
 pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};

@@ -10,13 +10,13 @@ const TOGETHER: u64 = 200;
 
 /// The statuses of answers over time.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub struct ErrorStatuses {
     answered: u64,
     errors: u64,
     mostly: Option<u16>,
 }
 
-impl Answers {
+impl ErrorStatuses {
     /// Takes in what was seen; the status of one of the errors, where more than half of the last answers were errors.
     pub fn learn(&mut self, seen: &Seen) -> Option<u16> {
         self.answered += seen.latency.count();
@@ -35,11 +35,11 @@ mod tests {
 
     #[test]
     fn most_of_many_answers_decide() {
-        let mut answers = Answers::default();
+        let mut statuses = ErrorStatuses::default();
         let mut learn = |answered, errors| {
             let mut seen = Seen { errors, an_error: 404, ..Seen::default() };
             seen.latency.0[0] = answered;
-            answers.learn(&seen)
+            statuses.learn(&seen)
         };
         assert_eq!(learn(100, 100), None, "too few");
         assert_eq!(learn(100, 1), Some(404));

@@ -22,16 +22,16 @@ const LEAST: f64 = 0.05;
 
 /// What the API is known to carry, in mean requests per second.
 #[derive(Debug)]
-pub struct Carried(f64);
+pub struct Throughput(f64);
 
-impl Default for Carried {
+impl Default for Throughput {
     /// As much as the ceiling lets through.
     fn default() -> Self {
         Self(f64::INFINITY)
     }
 }
 
-impl Carried {
+impl Throughput {
     /// Learns from what was seen in the last `seconds` below a ceiling of so many mean requests per second and at once.
     pub fn learn(&mut self, seen: &Seen, seconds: f64, ceiling_per_s: f64, at_once: f64) {
         let seconds = seconds.max(1e-3);
@@ -69,77 +69,77 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     /// Half a second under a ceiling of 1,000 a second and 30 at once.
-    fn learn(carried: &mut Carried, latency_ns: u64, completed: u64, refused: u64) -> f64 {
+    fn learn(throughput: &mut Throughput, latency_ns: u64, completed: u64, refused: u64) -> f64 {
         let mut seen = Seen { completed_milli: completed * 1000, refused, ..Seen::default() };
         seen.latency.0[bucket_of(latency_ns)] = completed;
-        carried.learn(&seen, 0.5, 1000.0, 30.0);
-        carried.per_s().min(1000.0)
+        throughput.learn(&seen, 0.5, 1000.0, 30.0);
+        throughput.per_s().min(1000.0)
     }
 
     #[test]
     fn a_slowed_server_carries_what_it_completes() {
-        let mut carried = Carried::default();
-        assert_eq!(learn(&mut carried, 10 * MS, 480, 100), 1000.0, "10 in flight of 30");
-        assert_eq!(learn(&mut carried, 60 * MS, 250, 100), 485.0, "30 in flight of 30");
-        let per_s = learn(&mut carried, 40 * MS, 250, 0);
+        let mut throughput = Throughput::default();
+        assert_eq!(learn(&mut throughput, 10 * MS, 480, 100), 1000.0, "10 in flight of 30");
+        assert_eq!(learn(&mut throughput, 60 * MS, 250, 100), 485.0, "30 in flight of 30");
+        let per_s = learn(&mut throughput, 40 * MS, 250, 0);
         assert!(
             (494.0..540.0).contains(&per_s),
             "20 in flight of 30, and nothing is refused: {per_s}"
         );
-        learn(&mut carried, 4 * MS, 250, 0);
-        assert_eq!(learn(&mut carried, 4 * MS, 250, 0), 1000.0, "hardly anything is in flight");
+        learn(&mut throughput, 4 * MS, 250, 0);
+        assert_eq!(learn(&mut throughput, 4 * MS, 250, 0), 1000.0, "hardly anything is in flight");
     }
 
     /// It was held to less for ten seconds, and an honest key of a fifth of the line to a part of that.
     #[test]
     fn an_api_that_is_well_again_has_its_ceiling_within_two_seconds() {
-        let mut carried = Carried::default();
-        assert_eq!(learn(&mut carried, 300 * MS, 50, 100), 97.0, "30 in flight of 30");
-        let per_s: Vec<_> = (0..4).map(|_| learn(&mut carried, 4 * MS, 100, 0)).collect();
+        let mut throughput = Throughput::default();
+        assert_eq!(learn(&mut throughput, 300 * MS, 50, 100), 97.0, "30 in flight of 30");
+        let per_s: Vec<_> = (0..4).map(|_| learn(&mut throughput, 4 * MS, 100, 0)).collect();
         assert_eq!(per_s, [194.0, 388.0, 776.0, 1000.0]);
         // Where the ceiling had fallen below that, it is all of it when it is at the line again.
-        let mut carried = Carried::default();
-        assert_eq!(learn(&mut carried, 300 * MS, 50, 100), 97.0);
-        carried.learn(&Seen::default(), 0.5, 50.0, 2.0);
-        assert_eq!(learn(&mut carried, 4 * MS, 100, 0), 1000.0);
+        let mut throughput = Throughput::default();
+        assert_eq!(learn(&mut throughput, 300 * MS, 50, 100), 97.0);
+        throughput.learn(&Seen::default(), 0.5, 50.0, 2.0);
+        assert_eq!(learn(&mut throughput, 4 * MS, 100, 0), 1000.0);
     }
 
     /// It completes less than the ceiling since it is given less.
     #[test]
     fn an_api_that_needs_all_its_places_carries_its_ceiling() {
-        let mut carried = Carried::default();
-        assert_eq!(learn(&mut carried, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
-        assert_eq!(learn(&mut carried, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
-        assert_eq!(learn(&mut carried, 30 * MS, 200, 0), 1000.0, "12 in flight, and as fast again");
+        let mut throughput = Throughput::default();
+        assert_eq!(learn(&mut throughput, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
+        assert_eq!(learn(&mut throughput, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
+        assert_eq!(learn(&mut throughput, 30 * MS, 200, 0), 1000.0, "12 in flight, and as fast again");
     }
 
     /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.
     #[test]
     fn an_api_that_answered_nothing_for_a_while_is_shared_as_before() {
-        let mut carried = Carried::default();
+        let mut throughput = Throughput::default();
         // 30 in flight of 30.
         let still = Seen { given_up: 15_000_000_000, refused: 100, ..Seen::default() };
         for _ in 0..10 {
-            carried.learn(&still, 0.5, 1000.0, 30.0);
+            throughput.learn(&still, 0.5, 1000.0, 30.0);
         }
-        assert_eq!(carried.per_s().min(1000.0), 1000.0);
-        assert_eq!(learn(&mut carried, 15_000 * MS, 1, 100), 50.0, "30 in flight of 30");
+        assert_eq!(throughput.per_s().min(1000.0), 1000.0);
+        assert_eq!(learn(&mut throughput, 15_000 * MS, 1, 100), 50.0, "30 in flight of 30");
         for _ in 0..20 {
-            learn(&mut carried, 4 * MS, 20, 0);
+            learn(&mut throughput, 4 * MS, 20, 0);
         }
-        assert_eq!(carried.per_s().min(1000.0), 1000.0);
+        assert_eq!(throughput.per_s().min(1000.0), 1000.0);
     }
 
     #[test]
     fn a_burst_into_an_idle_api_says_nothing() {
-        let mut carried = Carried::default();
-        assert_eq!(learn(&mut carried, 60 * MS, 30, 170), 1000.0);
+        let mut throughput = Throughput::default();
+        assert_eq!(learn(&mut throughput, 60 * MS, 30, 170), 1000.0);
     }
 
     #[test]
     fn nothing_seen_lowers_nothing() {
-        let mut carried = Carried::default();
-        carried.learn(&Seen::default(), 0.0, 1000.0, 30.0);
-        assert_eq!(carried.per_s().min(1000.0), 1000.0);
+        let mut throughput = Throughput::default();
+        throughput.learn(&Seen::default(), 0.0, 1000.0, 30.0);
+        assert_eq!(throughput.per_s().min(1000.0), 1000.0);
     }
 }

@@ -11,7 +11,7 @@ use super::failing::Failing;
 use super::notes;
 use super::quota_writes::QuotaWrites;
 use super::refused_connections::RefusedConnections;
-use crate::admission::{Answers, Asking, Carried, Governor, Line, Shortfall};
+use crate::admission::{ErrorStatuses, Asking, Throughput, Governor, Line, Shortfall};
 use crate::policy::NONE;
 use crate::usage::Collector;
 
@@ -60,7 +60,7 @@ pub(super) fn run(
         let seconds = now.duration_since(last_collect).as_secs_f64();
         control.state().note_asked(&mut asking, collector.asked_milli(), seconds);
         last_collect = now;
-        control.policy().share_out(&asking, governed.carried.per_s());
+        control.policy().share_out(&asking, governed.throughput.per_s());
         if now.duration_since(last_troubles) >= TROUBLES_EVERY {
             last_troubles = now;
             control.look_for_troubles(store.as_ref().err());
@@ -89,9 +89,9 @@ fn collect(control: &Control, collector: &mut Collector) {
 #[derive(Default)]
 struct Governed {
     line: Option<(Arc<Line>, Governor)>,
-    carried: Carried,
+    throughput: Throughput,
     shortfall: Shortfall,
-    answers: Answers,
+    error_statuses: ErrorStatuses,
 }
 
 /// Moves the ceiling of the line in force by what was seen.
@@ -110,13 +110,13 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
     }
     let Some((_, governor)) = &mut governed.line else { return };
     let (own_per_s, at_once) = (ceiling.own_per_s(), ceiling.at_once());
-    governed.carried.learn(&seen, seconds, own_per_s, at_once);
+    governed.throughput.learn(&seen, seconds, own_per_s, at_once);
     let short = governed.shortfall.learn(&seen, seconds, own_per_s, at_once);
     // The factor is of the whole line, of which all gateways complete as much as this one.
     let own = policy.part(net::clock::now()).own();
     let seen = seen.of_all(own);
     let verdict = governor.step(&seen, seconds);
-    let mostly = governed.answers.learn(&seen);
+    let mostly = governed.error_statuses.learn(&seen);
     let misfit = if verdict.fits {
         notes::mostly_errors(line, mostly)
             .or_else(|| short.map(|short| notes::carries_less(&short)))
