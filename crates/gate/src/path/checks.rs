@@ -7,7 +7,7 @@ use wire::{ResponseEvent, ResponseTo};
 
 use super::failure::Failure;
 use super::to_upstream::send_up;
-use super::upstream::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::health::CheckFailure;
 
@@ -54,7 +54,7 @@ impl Worker {
     }
 
     /// Bytes of the answer to a check.
-    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
         let mut input = bytes;
         loop {
             let found = match up.parser.next(&mut input) {
@@ -73,7 +73,7 @@ impl Worker {
     }
 
     /// A check had no answer.
-    pub(super) fn check_failed(&self, up: &Up, failure: Failure) {
+    pub(super) fn check_failed(&self, up: &UpstreamConn, failure: Failure) {
         self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
     }
 

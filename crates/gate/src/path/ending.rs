@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::logging::{Ending, head_of};
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
-use super::upstream::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Outcome;
 
@@ -25,7 +25,7 @@ impl Worker {
         &mut self,
         net: &mut N,
         client: &mut Client,
-        mut up: Box<Up>,
+        mut up: Box<UpstreamConn>,
         keep: bool,
     ) {
         let now = net.taken_in().at;

@@ -6,7 +6,7 @@ use model::quote::plain;
 use rustls::CertificateError;
 use wire::WireError;
 
-use super::upstream::Up;
+use super::upstream::UpstreamConn;
 use crate::limits::date;
 
 /// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.
@@ -123,7 +123,7 @@ impl Failure {
     }
 
     /// Of a connection that ended or failed before an answer.
-    pub(super) fn of_lost(up: &Up) -> Self {
+    pub(super) fn of_lost(up: &UpstreamConn) -> Self {
         match (up.connected, up.open) {
             (_, true) => Self::Closed,
             (true, false) => Self::Tls,

@@ -13,7 +13,7 @@ use super::redirects::Back;
 use super::refusal::Fault;
 use super::response::{self, Manner, Sent};
 use super::shared::count;
-use super::upstream::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::HeaderRules;
 
@@ -90,7 +90,7 @@ impl Worker {
     }
 
     /// Plaintext from a server.
-    fn up_plain<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    fn up_plain<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
         let token = up.token;
         if up.check != NONE {
             return self.check_received(net, up, bytes);
@@ -142,7 +142,7 @@ impl Worker {
         &mut self,
         net: &mut N,
         client: &mut Client,
-        up: &mut Up,
+        up: &mut UpstreamConn,
         bytes: &[u8],
     ) -> Progress {
         let Some(exchange) = &mut client.exchange else {
@@ -185,7 +185,7 @@ impl Worker {
     }
 
     /// Holds a server back whose answer the client does not take as fast.
-    pub(super) fn hold_back<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut Up) {
+    pub(super) fn hold_back<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut UpstreamConn) {
         if !up.paused && net.backlog(client.id) > BACKLOG_BYTES {
             up.paused = true;
             net.set_receiving(up.id, false);
@@ -250,7 +250,7 @@ impl Worker {
     }
 
     /// An idle connection, or one that carried a check, has ended so.
-    fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<Up>, failure: Failure) {
+    fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<UpstreamConn>, failure: Failure) {
         if up.mirror.is_some() {
             return self.mirror_ended(net, up);
         }
@@ -263,7 +263,7 @@ impl Worker {
     }
 
     /// Takes a connection out of the idle ones.
-    pub(super) fn leave_idle(&mut self, up: &Up) {
+    pub(super) fn leave_idle(&mut self, up: &UpstreamConn) {
         let idle = &mut self.pools.servers[up.server as usize].idle;
         if let Some(at) = idle.iter().rposition(|&token| token == up.token) {
             idle.remove(at);
@@ -274,7 +274,7 @@ impl Worker {
 /// Takes the next event of an answer and writes what it means for the client.
 fn step(
     exchange: &mut Exchange,
-    up: &mut Up,
+    up: &mut UpstreamConn,
     input: &mut &[u8],
     out: &mut Vec<u8>,
     terms: &Terms<'_>,
@@ -347,7 +347,7 @@ fn step(
 /// The end of an answer whose last byte has come, and which needs no more input to be seen.
 fn end_of(
     exchange: &Exchange,
-    up: &mut Up,
+    up: &mut UpstreamConn,
     input: &mut &[u8],
     out: &mut Vec<u8>,
     terms: &Terms<'_>,
@@ -366,7 +366,7 @@ fn end_of(
 
 fn done(
     exchange: &Exchange,
-    up: &Up,
+    up: &UpstreamConn,
     keep_alive: bool,
     input: &[u8],
     out: &mut Vec<u8>,

@@ -9,7 +9,7 @@ use wire::{Eof, ResponseEvent, ResponseTo};
 use super::client::Client;
 use super::to_upstream::send_up;
 use super::response::is_last;
-use super::upstream::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Shadow;
 
@@ -163,7 +163,7 @@ impl Worker {
     }
 
     /// Bytes of an answer that nobody gets.
-    pub(super) fn mirror_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    pub(super) fn mirror_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
         let mut input = bytes;
         loop {
             match up.parser.next(&mut input) {
@@ -187,7 +187,7 @@ impl Worker {
         }
     }
 
-    fn mirror_answered<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, keep: bool) {
+    fn mirror_answered<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, keep: bool) {
         let Some(mirrored) = up.mirror.take() else { return };
         up.answers += 1;
         let server = &mut self.pools.servers[up.server as usize];
@@ -209,7 +209,7 @@ impl Worker {
     }
 
     /// The connection of a shadow request has ended before its answer, or with it.
-    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<Up>) {
+    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>) {
         if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
@@ -217,7 +217,7 @@ impl Worker {
         self.drop_up(net, &up, Close::Now);
     }
 
-    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut Up) {
+    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn) {
         let Some(mirrored) = up.mirror.take() else { return };
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;

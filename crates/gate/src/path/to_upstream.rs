@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::refusal::Fault;
 use super::shadow::Shadowing;
 use super::shared::count;
-use super::upstream::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::{ANSWER_LIMITS, UP, Worker};
 
 /// Bytes that may wait to be taken, either way, before the sender is held back.
@@ -90,7 +90,7 @@ impl Worker {
         };
         let route = Route { to: Peer::Tcp(state.socket), from: None };
         let id = net.connect(UP | token, &route).ok()?;
-        let mut up = Up::new(id, token, server, client, ANSWER_LIMITS);
+        let mut up = UpstreamConn::new(id, token, server, client, ANSWER_LIMITS);
         up.tls = tls;
         self.ups.insert(Box::new(up));
         if self.up_due.len() <= token as usize {
@@ -197,7 +197,7 @@ impl Worker {
     }
 
     /// As [`Self::close_up`], of a connection that was taken out.
-    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &Up, how: Close) {
+    pub(super) fn drop_up<N: Net>(&mut self, net: &mut N, up: &UpstreamConn, how: Close) {
         net.close(up.id, how);
         let server = &mut self.pools.servers[up.server as usize];
         server.open -= 1;

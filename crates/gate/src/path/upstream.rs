@@ -11,7 +11,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// One connection to a server.
 #[derive(Debug)]
-pub(super) struct Up {
+pub(super) struct UpstreamConn {
     pub(super) id: ConnId,
     pub(super) token: u32,
     pub(super) parser: ResponseParser,
@@ -39,7 +39,7 @@ pub(super) struct Up {
     pub(super) mirror: Option<Box<Mirrored>>,
 }
 
-impl Up {
+impl UpstreamConn {
     pub(super) fn new(id: ConnId, token: u32, server: u32, client: u32, limits: Limits) -> Self {
         Self {
             id,

@@ -21,7 +21,7 @@ use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
-use super::upstream::Up;
+use super::upstream::UpstreamConn;
 use crate::access::PageWriter;
 use crate::policy::Policy;
 use crate::usage::Local;
@@ -47,7 +47,7 @@ pub(super) struct Worker {
     pub(super) clients: Slab<Client>,
     pub(super) leaving: Vec<Leaving>,
     pub(super) idlest: Idlest,
-    pub(super) ups: Slab<Up>,
+    pub(super) ups: Slab<UpstreamConn>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
     pub(super) up_due: Vec<u64>,
