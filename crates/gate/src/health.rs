@@ -53,7 +53,7 @@ pub struct ServerHealth {
 pub enum CheckFailure {
     /// It was answered with this status.
     Status(u16),
-    /// It had no usable answer.
+    /// It had no usable response.
     Unanswered(Failure),
 }
 

@@ -1,4 +1,4 @@
-//! The data path: clients' connections, requests to upstreams, answers back. It decides nothing about who may ask.
+//! The data path: clients' connections, requests to upstreams, responses back. It decides nothing about who may ask.
 //!
 //! Workers share nothing but the policy, the servers' health and the number of connections of each address. Each is
 //! a handler on a net of its own, with a listener of its own on the shared port. The path of a request allocates,
@@ -7,7 +7,7 @@
 //! * `server`, `shared`: the workers, from start to stop, and what they share.
 //! * `worker`: the table of connections and their events. `timeouts`: time-outs and draining. `idle_eviction`: no room for more connections.
 //! * `from_client`, `begin`: what clients send, and the beginning of a request. `to_upstream`: the way of it upstream.
-//! * `from_upstream`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
+//! * `from_upstream`, `ending`: the response's way back, and how a request ends. `tunnel`: after a change of protocols.
 //! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `upstream`, `slab`, `pool`, `retry`, `connection_caps`: their state. `checks`: active checks of servers.
 //! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `date`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
 

@@ -1,14 +1,14 @@
-//! Whether the API still does the work that was measured, by the statuses of its answers.
+//! Whether the API still does the work that was measured, by the statuses of its responses.
 //!
 //! An API that answers most requests with errors is another one than was measured, or does other work: neither its rate
 //! nor its latency says what the load line says.
 
 use super::Seen;
 
-/// Answers that are judged together.
+/// Responses that are judged together.
 const TOGETHER: u64 = 200;
 
-/// The statuses of answers over time.
+/// The statuses of responses over time.
 #[derive(Debug, Default)]
 pub struct ErrorStatuses {
     answered: u64,
@@ -17,7 +17,7 @@ pub struct ErrorStatuses {
 }
 
 impl ErrorStatuses {
-    /// Takes in what was seen; the status of one of the errors, where more than half of the last answers were errors.
+    /// Takes in what was seen; the status of one of the errors, where more than half of the last responses were errors.
     pub fn learn(&mut self, seen: &Seen) -> Option<u16> {
         self.answered += seen.latency.count();
         self.errors += seen.errors;

@@ -1,6 +1,6 @@
 //! Moves the ceiling below the certified line while live latency is outside of its envelope.
 //!
-//! Outside is where more answers are late than chance explains: of 500, a p99 allows five, and nine are none too many. That
+//! Outside is where more responses are late than chance explains: of 500, a p99 allows five, and nine are none too many. That
 //! alone says nothing about what the API carries: a stall makes all late that was in flight, and is over. So the ceiling
 //! falls only where, for more than one look, latency is outside, requests wait for room, and what the API completed *while it
 //! ran* is less than the ceiling; then to a little below that, so that what queues there drains. What it completes in a time
@@ -13,7 +13,7 @@
 
 use super::{Envelope, Line, Seen};
 
-/// Looks with fewer answers than this are put together with the next.
+/// Looks with fewer responses than this are put together with the next.
 const SAMPLES_LEAST: u64 = 50;
 /// So many are enough to rise by, if all are well inside.
 const SAMPLES_TO_RISE: u64 = 10;
@@ -45,7 +45,7 @@ const STEP_UP_LEAST: f64 = 0.005;
 const BOLD: f64 = 1.05;
 const BOLD_LOOKS: u32 = 40;
 const BOLDER_LOOKS: u32 = 120;
-/// Standard deviations by which more answers than the envelope allows must be late: of few, some are by chance.
+/// Standard deviations by which more responses than the envelope allows must be late: of few, some are by chance.
 const BY_CHANCE: f64 = 2.0;
 /// Above this share of the envelope the ceiling does not rise.
 const NEAR: f64 = 0.8;
@@ -62,7 +62,7 @@ const PRESSED_LOOKS: u32 = 6;
 pub struct Verdict {
     /// The ceiling as a share of the line, 0..=1.
     pub factor: f64,
-    /// The percentile of the envelope, where there were enough answers for it.
+    /// The percentile of the envelope, where there were enough responses for it.
     pub latency_ns: Option<u64>,
     /// Whether latency has not been outside for long at loads that the line certifies, or the line was carried since: else the
     /// API is not what was measured.
@@ -139,7 +139,7 @@ impl Governor {
         self.verdict(latency)
     }
 
-    /// Whether more answers were late than chance explains where the envelope holds.
+    /// Whether more responses were late than chance explains where the envelope holds.
     fn is_outside(&self) -> bool {
         let (share, latency) = (self.envelope.share, &self.gathered.latency);
         let deviation = (share * (1.0 - share) / latency.count() as f64).sqrt();
@@ -168,7 +168,7 @@ impl Governor {
         match latency {
             Some(_) if outside => self.fall(),
             Some(latency) if latency as f64 > near_ns => {}
-            // Hardly an answer in all this time is no sign of too much load.
+            // Hardly a response in all this time is no sign of too much load.
             latency => self.rise(near_ns / latency.unwrap_or(1).max(1) as f64),
         }
         let misfit = outside || self.factor < FITS_FROM;
@@ -212,7 +212,7 @@ impl Governor {
         self.since_fall = 0;
     }
 
-    /// The ceiling rises, if it is below the line. `room` is how many times as long answers may take as they do.
+    /// The ceiling rises, if it is below the line. `room` is how many times as long responses may take as they do.
     fn rise(&mut self, room: f64) {
         if self.factor >= 1.0 {
             return;
@@ -298,7 +298,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(governor.step(&ran(150 * MS, 350, 350), 0.5).factor, 1.0);
         }
-        // A client that asks for half of the line is not refused for a late answer.
+        // A client that asks for half of the line is not refused for a late response.
         let mut asked = seen(5 * MS, 240);
         asked.latency.0[bucket_of(150 * MS)] = 10;
         asked.refused = 0;

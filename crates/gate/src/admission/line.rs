@@ -242,7 +242,7 @@ impl Line {
         if has_case { self.known_milli(&self.any_case, method, path) } else { None }
     }
 
-    /// A `HEAD` costs what a `GET` does: upstreams work out the same answer for it.
+    /// A `HEAD` costs what a `GET` does: upstreams work out the same response for it.
     fn known_milli(&self, tree: &PathTree, method: &[u8], path: &[u8]) -> Option<u32> {
         let of = |place: u32| &self.costs[place as usize];
         let find =

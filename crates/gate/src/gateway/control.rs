@@ -28,7 +28,7 @@ use crate::usage::{Collector, Reader, Reporter};
 pub struct Standing {
     /// Ceiling / load line, 0..=1; 1 without a load line.
     pub factor: f64,
-    /// The live percentile of the envelope, where there were enough answers.
+    /// The live percentile of the envelope, where there were enough responses.
     pub latency_ns: Option<u64>,
     /// Why the load line does not fit, if it does not.
     pub misfit: Option<String>,
@@ -230,7 +230,7 @@ impl Control {
     }
 
     /// Reads the configuration file again and puts it in force, whole or not at all; but for settings that change by a
-    /// restart only, which the answer names.
+    /// restart only, which the response names.
     ///
     /// # Errors
     /// What is wrong with it; nothing has changed then.

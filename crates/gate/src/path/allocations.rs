@@ -139,7 +139,7 @@ fn receives(worker: &mut Worker, wires: &mut Wires, token: u32, bytes: &[u8]) {
     Handler::<Wires>::event(worker, wires, token, Event::Received(lent));
 }
 
-/// One request of each client, and its answer. How many were answered with 200.
+/// One request of each client, and its response. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     const REQUEST: &[u8] =
         b"GET /v%31/7/abc%3B?a=1&%75ser_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\

@@ -53,7 +53,7 @@ impl Worker {
         send_up(net, up.id, up.tls.as_deref_mut(), request.as_bytes(), &mut self.records);
     }
 
-    /// Bytes of the answer to a check.
+    /// Bytes of the response to a check.
     pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
         let mut input = bytes;
         loop {
@@ -72,7 +72,7 @@ impl Worker {
         }
     }
 
-    /// A check had no answer.
+    /// A check had no response.
     pub(super) fn check_failed(&self, up: &UpstreamConn, failure: Failure) {
         self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
     }

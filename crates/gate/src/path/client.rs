@@ -37,7 +37,7 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
-    /// The host that it asked, where answers are compared with it.
+    /// The host that it asked, where responses are compared with it.
     pub(super) asked: Vec<u8>,
     /// What the log is told of the request in flight, where it is.
     pub(super) noted: Option<Box<Noted>>,
@@ -53,13 +53,13 @@ pub(super) struct Client {
     pub(super) eof: bool,
     /// Receiving was switched off.
     pub(super) paused: bool,
-    /// Answers pile up that the client does not take: no other request is begun.
+    /// Responses pile up that the client does not take: no other request is begun.
     pub(super) choked: bool,
     /// A `Drained` was asked for and has not come.
     pub(super) draining: bool,
     /// Bytes that it had acknowledged when that was asked for, or when it was last due.
     pub(super) acknowledged: u64,
-    /// The last answer is made: the connection ends once the client has taken it.
+    /// The last response is made: the connection ends once the client has taken it.
     pub(super) closing: bool,
     /// The address for which the connection was counted.
     pub(super) counted: Option<IpAddr>,
@@ -67,7 +67,7 @@ pub(super) struct Client {
     pub(super) gone: bool,
 }
 
-/// A request between its head and the end of its answer.
+/// A request between its head and the end of its response.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) ticket: Ticket,
@@ -105,9 +105,9 @@ pub(super) struct Exchange {
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
-    /// An interim answer has come.
+    /// An interim response has come.
     pub(super) interim: bool,
-    /// When the final answer, or the change of protocols, began; 0 before.
+    /// When the final response, or the change of protocols, began; 0 before.
     pub(super) first_byte_ns: u64,
     pub(super) body_bytes: u64,
     /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
@@ -228,7 +228,7 @@ impl Client {
         }
     }
 
-    /// Whether input has to wait for the request in flight, or for the client to take answers.
+    /// Whether input has to wait for the request in flight, or for the client to take responses.
     pub(super) fn busy(&self) -> bool {
         self.choked
             || self

@@ -14,13 +14,13 @@ use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Outcome;
 
-/// Bytes of answers that a client may leave untaken before its next request is begun.
+/// Bytes of responses that a client may leave untaken before its next request is begun.
 const CHOKED_BYTES: usize = 64 * 1024;
 /// Bytes of a scratch buffer that is kept.
 const KEPT_SCRATCH: usize = 256 * 1024;
 
 impl Worker {
-    /// An answer is complete, and its connection may carry another request or not.
+    /// A response is complete, and its connection may carry another request or not.
     pub(super) fn complete<N: Net>(
         &mut self,
         net: &mut N,
@@ -35,7 +35,7 @@ impl Worker {
         self.pools.servers[up.server as usize].health.succeeded();
         self.give_back(&mut exchange);
         up.client = NONE;
-        up.answers += 1;
+        up.responses += 1;
         let server = &mut self.pools.servers[up.server as usize];
         if keep && exchange.read_whole && !server.retired && self.draining_since_ns.is_none() {
             if std::mem::take(&mut up.paused) {
@@ -145,7 +145,7 @@ impl Worker {
             self.give_back(exchange);
             self.close_up(net, token, Close::Now);
             if exchange.status != 0 {
-                // Part of another answer is out: nothing can follow it.
+                // Part of another response is out: nothing can follow it.
                 self.finish(client, exchange, now);
                 client.forget_request();
                 return self.cut_client(net, client, Close::Flush);
@@ -189,7 +189,7 @@ impl Worker {
         let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
         let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };
         let unanswered = *first_byte_ns == 0 && exchange.read_whole && asked_ns > 0;
-        // What passes in a tunnel is no answer to this request: hours of it would be the longest of all latencies.
+        // What passes in a tunnel is no response to this request: hours of it would be the longest of all latencies.
         let answered_ns = if exchange.tunnel { *first_byte_ns } else { now };
         let outcome = Outcome {
             status: exchange.status,

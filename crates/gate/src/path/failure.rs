@@ -1,4 +1,4 @@
-//! How an upstream failed a request: what the answer's detail, the log and its counts say.
+//! How an upstream failed a request: what the response's detail, the log and its counts say.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::limits::date;
 /// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.
 const WORDS: usize = 200;
 
-/// Why an upstream gave no usable answer.
+/// Why an upstream gave no usable response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failure {
     /// It takes no connection: refused, or unreachable.
@@ -23,17 +23,17 @@ pub enum Failure {
     Tls,
     /// It closed the connection before it answered.
     Closed,
-    /// It closed the connection while it was still sent the request, and no answer was found on it.
+    /// It closed the connection while it was still sent the request, and no response was found on it.
     Unread,
     /// It did not begin to answer in time.
     Late,
-    /// Its answer is not HTTP/1.
+    /// Its response is not HTTP/1.
     NotHttp,
-    /// The head of its answer is longer than is read.
+    /// The head of its response is longer than is read.
     HeadTooLong,
-    /// Its answer's head or framing breaks a rule of HTTP/1.1.
+    /// Its response's head or framing breaks a rule of HTTP/1.1.
     Framing,
-    /// Its answer ended before it was complete, or stopped.
+    /// Its response ended before it was complete, or stopped.
     Cut,
     /// Nothing local was left for a connection to it: ports or files.
     Local,
@@ -67,7 +67,7 @@ impl Failure {
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Of an answer that cannot be read.
+    /// Of a response that cannot be read.
     pub(super) fn of(error: &WireError) -> Self {
         match error {
             WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
@@ -122,7 +122,7 @@ impl Failure {
         }
     }
 
-    /// Of a connection that ended or failed before an answer.
+    /// Of a connection that ended or failed before a response.
     pub(super) fn of_lost(up: &UpstreamConn) -> Self {
         match (up.connected, up.open) {
             (_, true) => Self::Closed,

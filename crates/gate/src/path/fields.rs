@@ -116,7 +116,7 @@ pub(super) fn of_request(name: &str) -> Field {
     if drop || families.iter().any(|&family| begins(family)) { Field::Drop } else { Field::Pass }
 }
 
-/// Whether a header of an answer ends here: hop-by-hop, or framing that is said anew.
+/// Whether a header of a response ends here: hop-by-hop, or framing that is said anew.
 pub(super) fn ends_in_response(name: &str) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     match name.len() {

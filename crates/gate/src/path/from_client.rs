@@ -120,7 +120,7 @@ impl Worker {
                 Ok(Some(RequestEvent::Body(bytes))) => self.body(net, client, bytes),
                 Ok(Some(RequestEvent::End)) => self.read_whole(net, client, &parser.trailers()),
                 Ok(None) => break,
-                // It has its answer, and what follows cannot be told from its body.
+                // It has its response, and what follows cannot be told from its body.
                 Err(_) if client.discard.is_some() => return self.close_client(net, client),
                 Err(error) => return self.answer_fault(net, client, Fault::of(&error), true),
             }

@@ -1,6 +1,6 @@
-//! What upstreams send: answers, passed on to the client as they come.
+//! What upstreams send: responses, passed on to the client as they come.
 //!
-//! Owns the way of an answer from a server's bytes to the client's. `response` writes heads, `ending` ends requests.
+//! Owns the way of a response from a server's bytes to the client's. `response` writes heads, `ending` ends requests.
 
 use net::{Close, Net};
 use wire::{Eof, Headers, ResponseEvent};
@@ -17,7 +17,7 @@ use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::HeaderRules;
 
-/// How far an answer has come.
+/// How far a response has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     More,
@@ -25,11 +25,11 @@ enum Progress {
     Done(bool),
     /// The protocol was changed; so many bytes behind the head belong to the tunnel.
     Tunnel(usize),
-    /// It is no answer.
+    /// It is no response.
     Broken(Failure),
 }
 
-/// What passing an answer on depends on.
+/// What passing a response on depends on.
 struct Terms<'a> {
     rules: &'a HeaderRules,
     date: &'a [u8],
@@ -137,7 +137,7 @@ impl Worker {
         }
     }
 
-    /// Passes on what bytes bring of an answer.
+    /// Passes on what bytes bring of a response.
     fn pass_on<N: Net>(
         &mut self,
         net: &mut N,
@@ -184,7 +184,7 @@ impl Worker {
         progress
     }
 
-    /// Holds a server back whose answer the client does not take as fast.
+    /// Holds a server back whose response the client does not take as fast.
     pub(super) fn hold_back<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut UpstreamConn) {
         if !up.paused && net.backlog(client.id) > BACKLOG_BYTES {
             up.paused = true;
@@ -214,7 +214,7 @@ impl Worker {
                 self.complete(net, &mut client, up, false);
             }
             eof => {
-                let stale = up.answers > 0;
+                let stale = up.responses > 0;
                 let cut = matches!(eof, Eof::Truncated | Eof::Complete);
                 let failure = if cut { Failure::Cut } else { Failure::of_lost(&up) };
                 self.ups.put(token, up);
@@ -242,7 +242,7 @@ impl Worker {
             };
             return self.up_without_client(net, up, failure);
         };
-        let stale = up.answers > 0 && !matches!(fault, Fault::Late(_));
+        let stale = up.responses > 0 && !matches!(fault, Fault::Late(_));
         self.ups.put(token, up);
         self.fail(net, &mut client, how, fault, stale);
         self.read_held(net, &mut client);
@@ -271,7 +271,7 @@ impl Worker {
     }
 }
 
-/// Takes the next event of an answer and writes what it means for the client.
+/// Takes the next event of a response and writes what it means for the client.
 fn step(
     exchange: &mut Exchange,
     up: &mut UpstreamConn,
@@ -296,7 +296,7 @@ fn step(
         Ok(None) => return Progress::More,
         Err(error) => return Progress::Broken(Failure::of(&error)),
     };
-    // What an interim answer says of the upstream's speed is nothing: the time that counts is that of the final one.
+    // What an interim response says of the upstream's speed is nothing: the time that counts is that of the final one.
     let interim = matches!(head.status, 100 | 102..=199);
     if head.status == 100 && exchange.awaits_continue() {
         // The client could not send its body before.
@@ -344,7 +344,7 @@ fn step(
     end_of(exchange, up, input, out, terms)
 }
 
-/// The end of an answer whose last byte has come, and which needs no more input to be seen.
+/// The end of a response whose last byte has come, and which needs no more input to be seen.
 fn end_of(
     exchange: &Exchange,
     up: &mut UpstreamConn,

@@ -34,7 +34,7 @@ pub(super) struct Ending {
     pub(super) status: u16,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
-    /// Of these, bytes of heads; nothing where the answer is the one written last, which is still at hand.
+    /// Of these, bytes of heads; nothing where the response is the one written last, which is still at hand.
     pub(super) head_out: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ impl Ending {
     }
 }
 
-/// Bytes of an answer's head.
+/// Bytes of a response's head.
 pub(super) fn head_of(answer: &[u8]) -> u64 {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     end.map_or(0, |end| end as u64 + 4)

@@ -1,4 +1,4 @@
-//! Where answers say that things are, in the client's terms: `Location`, `Content-Location`, `Refresh`, and the `Path` of
+//! Where responses say that things are, in the client's terms: `Location`, `Content-Location`, `Refresh`, and the `Path` of
 //! `Set-Cookie`.
 //!
 //! Owns the way back of what a route does to paths and hosts. An upstream answers in the paths that it was asked for, and at
@@ -23,7 +23,7 @@ pub(super) struct Back<'a> {
     pub(super) asked: &'a [u8],
 }
 
-/// A header of an answer that says where something is.
+/// A header of a response that says where something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Says {
     /// A URL.

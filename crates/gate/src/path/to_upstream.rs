@@ -14,7 +14,7 @@ use super::refusal::Fault;
 use super::shadow::Shadowing;
 use super::shared::count;
 use super::upstream::{NONE, UpstreamConn};
-use super::worker::{ANSWER_LIMITS, UP, Worker};
+use super::worker::{RESPONSE_LIMITS, UP, Worker};
 
 /// Bytes that may wait to be taken, either way, before the sender is held back.
 pub(super) const BACKLOG_BYTES: usize = 256 * 1024;
@@ -90,7 +90,7 @@ impl Worker {
         };
         let route = Route { to: Peer::Tcp(state.socket), from: None };
         let id = net.connect(UP | token, &route).ok()?;
-        let mut up = UpstreamConn::new(id, token, server, client, ANSWER_LIMITS);
+        let mut up = UpstreamConn::new(id, token, server, client, RESPONSE_LIMITS);
         up.tls = tls;
         self.ups.insert(Box::new(up));
         if self.up_due.len() <= token as usize {

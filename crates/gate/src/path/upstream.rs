@@ -24,11 +24,11 @@ pub(super) struct UpstreamConn {
     pub(super) connected: bool,
     /// It stands, and TLS is past its handshake.
     pub(super) open: bool,
-    /// Answers it has brought.
-    pub(super) answers: u64,
-    /// The answer under way is the last that can be told from what comes behind it.
+    /// Responses it has brought.
+    pub(super) responses: u64,
+    /// The response under way is the last that can be told from what comes behind it.
     pub(super) last: bool,
-    /// Trailers of the answer under way pass, as those of a request do (`Exchange::trailers`).
+    /// Trailers of the response under way pass, as those of a request do (`Exchange::trailers`).
     pub(super) trailers: bool,
     /// Receiving was switched off.
     pub(super) paused: bool,
@@ -50,7 +50,7 @@ impl UpstreamConn {
             client,
             connected: false,
             open: false,
-            answers: 0,
+            responses: 0,
             last: false,
             trailers: true,
             paused: false,
@@ -60,14 +60,14 @@ impl UpstreamConn {
         }
     }
 
-    /// Whether a connection that has ended did so without the peer's word, where TLS has one: an answer until the close may
+    /// Whether a connection that has ended did so without the peer's word, where TLS has one: a response until the close may
     /// then have been cut short.
     pub(super) fn is_cut_off(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| !tls.has_ended())
     }
 
     /// Whether no other request may be sent, though the connection stands: the peer has said that it sends no more, or what
-    /// it sends next may belong to this answer.
+    /// it sends next may belong to this response.
     pub(super) fn is_ending(&self) -> bool {
         self.last || self.tls.as_ref().is_some_and(|tls| tls.has_ended())
     }

@@ -28,10 +28,10 @@ use crate::usage::Local;
 
 /// Marks the tokens of connections to upstreams.
 pub(super) const UP: u32 = 1 << 31;
-/// Header lines of a request or an answer at most.
+/// Header lines of a request or a response at most.
 const HEADERS: usize = 128;
-/// Bytes of an answer's head at most.
-pub(super) const ANSWER_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
+/// Bytes of a response's head at most.
+pub(super) const RESPONSE_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
 
 /// One thread of the data path.
 #[derive(Debug)]
@@ -56,11 +56,11 @@ pub(super) struct Worker {
     /// As the table of keys had it when tunnels of revoked keys were last ended.
     pub(super) revocations: u32,
     pub(super) next_sweep_ns: u64,
-    /// What answers say of the time.
+    /// What responses say of the time.
     pub(super) date: Date,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
-    /// Scratch: an answer, other forms of a head, plaintext, and TLS records.
+    /// Scratch: a response, other forms of a head, plaintext, and TLS records.
     pub(super) out: Vec<u8>,
     pub(super) room: Room,
     pub(super) plain: Vec<u8>,

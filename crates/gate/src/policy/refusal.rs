@@ -25,7 +25,7 @@ impl Refusal {
         Self { problem, retry_after_s: None, limit: None, key: NONE, route: NONE }
     }
 
-    /// The status of the answer.
+    /// The status of the response.
     pub const fn status(&self) -> u16 {
         self.problem.status()
     }
@@ -57,7 +57,7 @@ pub enum Problem {
     AtLoadLine,
     /// 503: what other gateways let through cannot be known, and the key's tier is refused then.
     LimitsUnknown,
-    /// 400, or another status of a [`crate::path::Fault`]: malformed, slow or a loop. The data path answers it by itself, before
+    /// 400, or another status of a [`crate::path::Fault`]: malformed, slow or a loop. The data path responds to it by itself, before
     /// a decision, and has it counted.
     Invalid,
 }
@@ -79,7 +79,7 @@ pub const PROBLEMS: [Problem; 12] = [
 ];
 
 impl Problem {
-    /// The status of its answer.
+    /// The status of its response.
     pub const fn status(self) -> u16 {
         match self {
             Self::KeyMissing => 401,
@@ -93,7 +93,7 @@ impl Problem {
         }
     }
 
-    /// Its name in counters and in the member `code` of the answer.
+    /// Its name in counters and in the member `code` of the response.
     pub const fn code(self) -> &'static str {
         match self {
             Self::KeyMissing => "key_missing",
@@ -111,7 +111,7 @@ impl Problem {
         }
     }
 
-    /// The whole body of its answer, `application/problem+json`.
+    /// The whole body of its response, `application/problem+json`.
     pub const fn body(self) -> &'static str {
         match self {
             Self::KeyMissing => {
