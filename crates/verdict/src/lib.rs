@@ -37,7 +37,6 @@ mod offered;
 mod published;
 pub mod refused;
 mod changed_between_runs;
-pub mod sound;
 mod turned;
 pub mod usl;
 pub mod validity;
