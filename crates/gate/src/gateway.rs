@@ -1,7 +1,8 @@
 //! A whole gateway: data path, control, reports and admin API, from start to stop.
 //!
-//! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
-//! what they share and puts configurations in force, `changes` follows keys; `housekeeping` is the thread that keeps time.
+//! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds the
+//! state that they share and puts configurations in force; `key_changes` applies changes of keys; `housekeeping` is the
+//! thread for periodic work.
 
 mod changed_settings;
 mod key_changes;

@@ -1,6 +1,6 @@
-//! The listener of the admin API: so many connections at once, and none on which nothing moves for long.
+//! The listener of the admin API: a bounded number of connections, none of which may stay idle for long.
 //!
-//! Owns that the API takes no more of the process's files than that: requests of clients need them.
+//! So the API uses a bounded number of the process's open files, and leaves the others to clients' requests.
 
 use std::io;
 use std::net::SocketAddr;

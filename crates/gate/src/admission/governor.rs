@@ -1,15 +1,15 @@
 //! Moves the ceiling below the certified line while live latency is outside of its envelope.
 //!
-//! Outside is where more responses are late than chance explains: of 500, a p99 allows five, and nine are none too many. That
-//! alone says nothing about what the API carries: a stall makes all late that was in flight, and is over. So the ceiling
-//! falls only where, for more than one look, latency is outside, requests wait for room, and what the API completed *while it
-//! ran* is less than the ceiling; then to a little below that, so that what queues there drains. What it completes in a time
-//! in which it did nothing, or while nobody asks for more, is none of its rates.
+//! Latency is outside when more responses are late than chance explains: of 500, a p99 allows five, and nine may still be
+//! chance. Late responses alone do not show what the API can carry: a short stall makes all requests in flight late. So
+//! the ceiling falls only when, for more than one look, latency is outside, requests wait for room, and the API completes
+//! less *while it runs* than the ceiling allows. It falls to a little below that throughput, so that the queue in the API
+//! drains. Time in which the API completed nothing, or in which clients asked for no more, does not count as throughput.
 //!
-//! Inside, it rises twofold in a look, so that an API that is well again has its line in a second or two. Where that was too
-//! bold, the API stayed slower: later rises are smaller, and no larger than the room below the envelope, since as many in
-//! flight as may be are answered by a server with a queue in a time that is at most proportional to their number; and one look
-//! outside is enough to fall. Nothing is sent or held back to find something out.
+//! While latency is inside, the ceiling doubles with each look, so an API that has recovered has its line again within a
+//! second or two. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
+//! envelope, since the latency of a server with a queue grows at most in proportion to the number in flight. One look
+//! outside is then enough to fall again. The governor never sends or holds back a request to find something out.
 
 use super::{Envelope, Line, Seen};
 

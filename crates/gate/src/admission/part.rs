@@ -1,7 +1,7 @@
-//! The part of a load line that one of several gateways before the same API holds.
+//! The part of a load line that one gateway holds where several are in front of the same API.
 //!
-//! Each holds the same part of the number in flight, since nobody can ask the others in time; and of the rate, unless all
-//! take it from a limit that they share. Whoever spreads the requests has to spread them evenly.
+//! Each holds the same part of the number in flight, because asking the others takes too long; and of the rate, unless
+//! all take it from a shared limit. Whatever distributes the requests over the gateways has to distribute them evenly.
 
 /// What one gateway holds.
 #[derive(Debug, Clone, Copy, PartialEq)]

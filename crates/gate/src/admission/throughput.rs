@@ -1,6 +1,6 @@
-//! What the API carries while that is less than its ceiling: a slowed server answers what is in flight late, and the
-//! ceiling's number in flight then refuses requests that its rate would let through. Shares are shares of this. What it
-//! completes is told by the time in which it ran: a stall is over soon.
+//! How much the API carries while that is less than the ceiling. A slowed server is late with the requests in flight, so
+//! the ceiling's limit on requests in flight refuses requests that its rate would let through. Fair shares are parts of
+//! this throughput. It is computed from the time in which the API ran, without stalls, which end soon.
 
 use super::Seen;
 

@@ -1,5 +1,6 @@
-//! Servers that fail their active check: said once when one goes out and once when it comes back, and a trouble while all of
-//! an upstream are out. One that does so all the time is said once a minute at most.
+//! Servers that fail their active check: reported once when one goes out and once when it comes back. While all servers
+//! of an upstream are out, that is a trouble. A server that goes out and comes back all the time is reported once a
+//! minute at most.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;

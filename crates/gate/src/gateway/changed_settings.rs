@@ -1,7 +1,7 @@
-//! What a configuration changes, for the audit log: the names of settings, and no value, which may be a secret.
+//! What a configuration changes, for the audit log: the names of settings, without values, which may be secrets.
 //!
-//! Owns what the store keeps of the configuration that ran last: a digest for each setting. So a start is compared with it,
-//! whatever ran before, and a reload with what is in force.
+//! The store keeps a digest of each setting of the configuration that ran last. So a start is compared with the
+//! configuration before it, and a reload with the one in force.
 
 use std::collections::{BTreeMap, BTreeSet};
 

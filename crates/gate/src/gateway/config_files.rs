@@ -1,4 +1,4 @@
-//! The files that the configuration names, and where it does so when one cannot be used.
+//! The files that the configuration names, and the place in the configuration that names one which cannot be used.
 
 use std::fs::File;
 use std::io::{self, Read};

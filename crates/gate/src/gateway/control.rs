@@ -1,5 +1,5 @@
-//! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
-//! in one step.
+//! The state that the parts of a gateway share beside the data path, and how a configuration is changed: checked as a
+//! whole, then put in force in one step.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

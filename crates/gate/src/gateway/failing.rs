@@ -1,5 +1,5 @@
-//! Servers that fail requests: said once for each server and kind when it begins, now and then while it lasts, and when it is
-//! over.
+//! Servers that fail requests: reported once for each server and kind when it begins, now and then while it lasts, and
+//! when it is over.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

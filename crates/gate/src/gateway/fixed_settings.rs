@@ -1,4 +1,4 @@
-//! What a configuration fixes for the life of a gateway: settings that are read again and yet change by a restart only.
+//! The settings that need a restart: a reload reads them and reports that they differ, but does not apply them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

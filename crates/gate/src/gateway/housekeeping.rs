@@ -1,4 +1,4 @@
-//! The thread that keeps time: the calendar, changes of the store, the ceiling, usage.
+//! The thread for periodic work: the calendar, changes of the store, the ceiling, usage, troubles.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

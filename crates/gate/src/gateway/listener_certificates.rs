@@ -1,4 +1,4 @@
-//! The certificates that listeners show, and the files that a reload reads them and all else from.
+//! The certificates of listeners, and the list of files that a reload reads.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

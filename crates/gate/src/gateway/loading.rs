@@ -1,4 +1,4 @@
-//! What a gateway begins with: the keys of its store, and what they used of their quotas.
+//! What a gateway loads when it starts: the keys of its store, and how much of their quotas they have used.
 
 use std::collections::BTreeMap;
 use std::path::Path;

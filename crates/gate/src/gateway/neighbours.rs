@@ -1,6 +1,6 @@
-//! Other gateways of the same store, known by the places at which they wait for a later one (see `takeover`).
+//! Other running gateways of the same store, found by the sockets at which they wait to be taken over (see `takeover`).
 //!
-//! Owns that they are looked for without a word to them. What follows from one is `troubles`'.
+//! They are found without sending them anything. `troubles` says what follows from one.
 
 use std::fs;
 use std::os::unix::net::UnixDatagram;

@@ -1,4 +1,4 @@
-//! What is in force and may not be what was meant: said at the start and after a reload, and not refused.
+//! Settings that are in force and probably not what was meant: reported at the start and after a reload, but not refused.
 //!
 //! Pure: the caller reads the store, the machine and the clock.
 

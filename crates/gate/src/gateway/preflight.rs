@@ -1,8 +1,7 @@
-//! What a start would meet, found out without a start: every file is looked at, and none is changed. One is made and
-//! removed again in each folder that is to be written to.
+//! `gate --check`: the problems that a start would meet. Every file is read and none is changed; in each folder that will
+//! be written to, a file is made and removed again.
 //!
-//! Owns the checks of files. Names and values are `config`'s; addresses are not bound, so a port may be taken all the
-//! same.
+//! Owns the checks of files. Names and values are `config`'s. No address is bound, so a port may still be in use.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

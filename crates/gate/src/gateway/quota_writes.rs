@@ -1,7 +1,7 @@
-//! Which quotas are to be written down now, so that a gateway that is killed gives little of them again.
+//! Which counts of quotas to write now, so that a gateway that is killed lets only a few requests through twice.
 //!
-//! Owns the rule, and the way to the thread that writes. Requests wait for nothing of it: what is written is looked at after
-//! them, as often as usage is collected.
+//! Owns the rule, and the channel to the thread that writes. No request waits for it: counts are compared with what was
+//! written as often as usage is collected.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};

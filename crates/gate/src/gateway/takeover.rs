@@ -1,7 +1,7 @@
-//! One gateway in the place of another, with no connection lost: the later one is given the listening sockets of the
-//! earlier one, which then ends as if it had been asked to.
+//! Replaces a running gateway without losing a connection: the new one gets the listening sockets of the earlier one,
+//! which then ends as if it had been asked to stop.
 //!
-//! The way is a Unix socket beside the store, which its owner alone may use: `FILE.PORT.sock`, after the port of the
+//! They talk over a Unix socket beside the store, which only its owner may use: `FILE.PORT.sock`, with the port of the
 //! first listener.
 
 use std::fs;

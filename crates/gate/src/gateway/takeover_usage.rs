@@ -1,7 +1,7 @@
-//! What this gateway reports while another one still serves that it takes over.
+//! The usage that this gateway reports while the gateway that it takes over still serves.
 //!
-//! Owns that the store's usage can be told apart: what was reported here is in the counts of quotas already, and what else is
-//! new in the store is the other gateway's, to be added to them.
+//! Separates the two in the store's usage: what this gateway reported is already counted in its quotas; everything else
+//! that is new in the store was reported by the other gateway and has to be added.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};

@@ -1,5 +1,5 @@
-//! What goes wrong beside the path of requests while a gateway runs: said once when it begins and once when it ends. What comes
-//! and goes is said once a minute at most.
+//! What goes wrong beside the path of requests while a gateway runs: reported once when it begins and once when it ends.
+//! A trouble that comes and goes is reported once a minute at most.
 
 use std::collections::BTreeMap;
 use std::fs;

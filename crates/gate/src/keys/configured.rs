@@ -1,5 +1,5 @@
-//! What a store knows of the gateway that was last configured with it: names of tiers and routes, for who makes keys, and its
-//! settings, for the audit log. And what keys name of these.
+//! What a store knows of the gateway that was last configured with it: the names of tiers and routes, which commands that
+//! make keys look up; a digest of its settings, for the audit log; and which of these names keys refer to.
 
 use std::collections::BTreeMap;
 

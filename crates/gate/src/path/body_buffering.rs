@@ -1,9 +1,9 @@
-//! Requests under a load line whose body is still to come: room below the ceiling is taken, and an upstream asked, once the
-//! body is whole or as much of it is here as is kept anyway.
+//! Requests under a load line whose body has not come yet: room below the ceiling is taken, and the upstream asked, only
+//! once the whole body is here, or as much of it as is buffered anyway.
 //!
-//! Owns that a slow sender holds no room of the load line for long. What is longer than what is kept has to come at
-//! [`LINE_BYTES_PER_S`] from then on. A client that waits for `100 Continue` gets it from the gateway: by asking the upstream,
-//! it would hold room and a connection while it sends nothing at all, as long as it likes to try again.
+//! So a slow sender does not occupy room below the ceiling for long. A body that is longer than the buffer has to come at
+//! [`LINE_BYTES_PER_S`] from then on. The gateway itself answers `Expect: 100-continue`: if it asked the upstream, a
+//! client could hold room and a connection while it sends nothing at all.
 
 use net::Net;
 

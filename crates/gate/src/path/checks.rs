@@ -1,6 +1,6 @@
-//! Active checks: requests of the gateway's own, which look whether servers are well.
+//! Active checks: requests that the gateway itself sends to see whether servers are well.
 //!
-//! Owns their timing and what counts as well. One worker makes them; what they find is `health`'s to keep.
+//! Owns their timing and which result counts as well. One worker makes them; `health` stores their results.
 
 use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};

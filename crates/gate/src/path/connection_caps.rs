@@ -1,4 +1,5 @@
-//! Connections of each address, over all workers. Asked when a connection comes and goes, never for a request.
+//! The number of connections of each address, over all workers. Looked up when a connection opens and closes, never for a
+//! request.
 //!
 //! IPv4 counts by address, IPv6 by /64, which is what one subscriber has.
 

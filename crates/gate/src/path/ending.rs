@@ -1,7 +1,7 @@
-//! How requests and connections end: answered, failed, sent again, abandoned, cut off.
+//! How requests and connections end: with a response, a failure, a retry, abandoned or cut off.
 //!
-//! Owns that each admitted request is finished once, that each server's count of requests is given back, and that a
-//! client's connection is closed so that it gets what it was sent.
+//! Owns that each admitted request is finished exactly once, that each server's count of requests in flight is decreased,
+//! and that a client's connection is closed only after the client has got what it was sent.
 
 use net::{Close, Net};
 

@@ -1,7 +1,8 @@
-//! A worker that has all the connections it may have, or all files: the client that has been idle for longest makes room for a new
-//! one.
+//! Makes room for a new connection when a worker is at its limit of connections or of open files: the client that has
+//! been idle for longest is disconnected.
 //!
-//! Owns which connections are closed for that. Whoever pauses between two requests for less than a second keeps its own.
+//! Owns the choice of the connections to close. A client that pauses for less than a second between two requests keeps
+//! its connection.
 
 use std::cmp::Reverse;
 

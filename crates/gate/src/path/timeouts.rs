@@ -1,7 +1,7 @@
-//! Time-outs and the end: what becomes due, and how a worker drains.
+//! Time-outs and the end: which deadlines have passed, and how a worker drains.
 //!
-//! Owns deadlines. They are kept in dense tables and looked over twenty times a second, so that moving one on costs
-//! a store; an end may come a twentieth of a second late.
+//! Owns deadlines. They are kept in dense tables that are scanned twenty times a second, so moving a deadline costs one
+//! store; a time-out may come a twentieth of a second late.
 
 use net::{Close, Net};
 use wire::Eof;
