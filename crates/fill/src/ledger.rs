@@ -1,7 +1,7 @@
-//! What a fill has done so far, kept in the database itself.
+//! The ledger: what a fill has done so far, stored in the database itself.
 //!
-//! Two tables hold the facts of each fill and how far each step came. A step's progress is written in the transaction
-//! of its batch, so that after a kill the two agree: no row is missing and none comes twice. `clean` drops them.
+//! Two tables hold the facts of each fill and the progress of each step. A step's progress is written in the transaction
+//! of its batch, so after a kill the two agree: no row is missing and none is written twice. `clean` drops the tables.
 
 use crate::database::{Database, all, number};
 use crate::error::{Error, Result, unsatisfiable};

@@ -1,6 +1,6 @@
-//! Pools: the values that requests ask for, with their weights, and which column of which table they are.
+//! Pools: the values that requests use, with their weights, and the column of the table that they belong to.
 //!
-//! Owns reading and writing them as CSV, and the rule by which a pool's column is told to be a table's key.
+//! Owns reading and writing them as CSV, and the rule that recognises which pool's column is a table's key.
 
 use std::collections::BTreeMap;
 

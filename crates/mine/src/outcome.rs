@@ -1,4 +1,4 @@
-//! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
+//! The result of the two readings of a log: its figures, a workload, and the files that the workload needs.
 
 mod failing;
 mod figures;

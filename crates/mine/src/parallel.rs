@@ -1,4 +1,4 @@
-//! Work that can be done in parts at once: who calls this crate has the threads.
+//! Work that can be split and run in parallel; the caller of this crate provides the threads.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,5 @@
-//! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
+//! The second reading of a log: the requests of every template, with the values of its parameters and the clients that
+//! sent them.
 
 mod endpoint;
 mod statuses;

@@ -1,7 +1,9 @@
-//! Whom processes wait for, and who waits for them: connections that they opened to others, and on how many of them they
-//! asked last and have not been answered; connections of clients that sent something which nobody has read.
+//! Which servers processes wait for, and which clients wait for the processes: connections that they opened, and on how
+//! many of them they sent the last bytes and have no response yet; and connections of clients that sent bytes which
+//! nobody has read.
 //!
-//! Works without the other end: by what the kernel keeps of each connection. Local sockets (`unix:`) tell no such thing.
+//! Needs only this end: it uses what the kernel keeps of each connection. Unix sockets (`unix:`) give no such
+//! information.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,8 +1,8 @@
-//! How long the quota on processor time of a process's cgroups kept it from running: `cpu.stat` of its own group and
-//! of those above it, of both versions of cgroups. The quota itself, in processors.
+//! For how long the CPU quotas of a process's cgroups kept it from running: `cpu.stat` of its own group and of those
+//! above it, in cgroups v1 and v2. And the quota itself, in processors.
 //!
-//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of
-//! them; so all are read and added up.
+//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of them; so all are
+//! read and added up.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! One machine: the files of `/proc` and `/sys` that tell about it, read into a sample. What cannot be read is named in
-//! the sample with the reason, and the rest is read.
+//! One machine: its figures in `/proc` and `/sys`, read into a sample. What cannot be read is named in the sample with
+//! the reason, and the rest is read.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;

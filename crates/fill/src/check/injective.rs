@@ -1,4 +1,4 @@
-//! Whether an expression has another value for each value of a column.
+//! Whether an expression is injective: a different value for every value of a column.
 
 use super::token::{Token, tokens};
 

@@ -1,5 +1,5 @@
-//! A service whose client may wait for ever, read on a thread of its own: who asks waits so long and no longer. A
-//! thread that hangs stays behind, one of each source at most, and ends with the client or the process.
+//! A service whose client may wait for ever, read on its own thread: the caller waits for a limited time. A thread that
+//! hangs stays behind, at most one for each source, and ends with the client or the process.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;

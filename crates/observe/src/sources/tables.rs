@@ -1,5 +1,5 @@
-//! Which tables of a database are told: those of which most rows were read since the watching began. A server's own counts
-//! go back to its start, and what was read last year says nothing of a run.
+//! Which tables of a database are reported: those of which most rows were read since the watching began. A server's own
+//! counts go back to its start, and what was read last year says nothing about a run.
 
 use std::collections::BTreeMap;
 
