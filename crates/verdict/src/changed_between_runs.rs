@@ -1,7 +1,8 @@
-//! Responses that changed between one run of a server and the next: levels, steps and rounds are compared
-//! with one another, so they must measure the same thing.
+//! Responses that changed between one run of a server and the next. Levels, steps and rounds are compared with one
+//! another, so they must measure the same thing.
 //!
-//! Within one run `changes` looks, with the instants at hand; here only what each run lists is.
+//! `changes` compares responses within one run, where the instants are known; here only the lists in the results of runs
+//! are compared.
 
 use model::interval::begins;
 use model::kinds::{Changed, ResponseChange, ResponseKind};

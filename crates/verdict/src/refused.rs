@@ -1,4 +1,4 @@
-//! A sweep of something that responds with failures alone: which status it was.
+//! A sweep of an API that responds with failures only: which status they had.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! A level within which, or after which, the server became another one: levels before and after that are of two servers.
+//! A level within or after which the server became a different one: levels before and after it measure two servers.
 //!
-//! When it did is [`crate::validity`]'s to see; here is what that makes of a level among others, and which level is measured
-//! again to see it.
+//! [`crate::validity`] finds when that happened; here is what follows for the level among others, and which level is
+//! measured again to make sure.
 
 use model::sweep::Level;
 use model::units::{Nanos, SECOND, show_duration};

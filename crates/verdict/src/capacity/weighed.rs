@@ -1,5 +1,5 @@
-//! A margin with what it is of. The margin is what is kept and shown, by its name; the judge goes by the
-//! metric, which a name would have to be read for again.
+//! A margin with its metric. The margin is stored and shown under the metric's name; the judge needs the metric itself,
+//! which would otherwise have to be parsed from the name.
 
 use model::capacity::Margin;
 
