@@ -74,12 +74,7 @@ impl Fill {
         Ok(Schema { dialect: now.dialect, tables })
     }
 
-    /// Rows that it has added.
-    pub fn rows_done(&self) -> u64 {
-        self.done.iter().take(self.facts.order.len()).sum()
-    }
-
-    /// The same of each table of the schema.
+    /// Rows that it has added, of each table of the schema.
     pub fn rows_of_tables(&self) -> Vec<u64> {
         let mut rows = vec![0; self.facts.tables.len()];
         for (&table, &done) in self.facts.order.iter().zip(&self.done) {
