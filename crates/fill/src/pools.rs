@@ -175,17 +175,11 @@ mod tests {
             counted: false,
             folds: false,
         };
-        let table = |name: &str, columns: &[&str]| Table {
-            name: Name { schema: None, table: name.to_owned() },
-            columns: columns.iter().map(|name| column(name)).collect(),
-            partial: Vec::new(),
-            exclusions: Vec::new(),
-            uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
-            has_primary: true,
-            references: Vec::new(),
-            checks: Vec::new(),
-            rowid: None,
-            unfit: None,
+        let table = |name: &str, columns: &[&str]| {
+            let columns = columns.iter().map(|name| column(name)).collect();
+            let table = Table::new(Name { schema: None, table: name.to_owned() }, columns);
+            let uniques = vec![Unique { rule: "key".into(), columns: vec![0] }];
+            Table { uniques, has_primary: true, ..table }
         };
         let mut tables =
             vec![table("users", &["id", "name"]), table("category", &["slug", "uuid"])];
