@@ -4,11 +4,10 @@
 //! quota, the larger count holds, so that nothing counts twice.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, Row, TransactionBehavior, params};
 
-use super::sqlite::has_table;
+use super::sqlite::{has_table, open_to_read, open_to_write};
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quota_reached (
@@ -34,8 +33,6 @@ INSERT INTO quota_reached VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kind, nam
 ";
 /// What the kind of a row ends with that was written beside another gateway.
 const BESIDE: char = '+';
-/// How long another process may hold the file.
-const WAIT: Duration = Duration::from_secs(5);
 
 /// Whose quotas.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,14 +74,7 @@ impl ReachedTable {
     /// # Errors
     /// In words, when the file cannot be written.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let open = || {
-            let connection = Connection::open(path)?;
-            connection.busy_timeout(WAIT)?;
-            connection.pragma_update(None, "synchronous", "NORMAL")?;
-            connection.execute_batch(TABLE)?;
-            Ok(Self { connection })
-        };
-        open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+        Ok(Self { connection: open_to_write(path, TABLE)? })
     }
 
     /// Writes counts, all or none. Lower ones than those that are there change nothing.
@@ -120,9 +110,7 @@ impl ReachedTable {
 /// In words, when the file cannot be read.
 pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String> {
     let read = || {
-        let connection =
-            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(WAIT)?;
+        let connection = open_to_read(path)?;
         if !has_table(&connection, "quota_reached")? {
             return Ok(Vec::new());
         }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::collector::{Batch, Sink};
+use super::sqlite::open_to_write;
 
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quota_used (
@@ -27,8 +27,6 @@ const DAY_S: i64 = 86_400;
 const KEPT_DAYS: i64 = 40;
 /// Days that are forgotten as one begins, at most, so that a clock that is far ahead for a while does not take the month along.
 const FORGOTTEN_AT_ONCE: usize = 2;
-/// How long another process may hold the file.
-const WAIT: Duration = Duration::from_secs(5);
 
 /// A sink, and a count of each key's requests by day in the file of keys.
 pub struct Counted {
@@ -46,15 +44,7 @@ impl Counted {
     /// # Errors
     /// In words, when the file cannot be written.
     pub fn beside(sink: Box<dyn Sink>, path: &Path) -> Result<Self, String> {
-        let open = || {
-            let connection = Connection::open(path)?;
-            connection.busy_timeout(WAIT)?;
-            connection.pragma_update(None, "synchronous", "NORMAL")?;
-            connection.execute_batch(TABLE)?;
-            Ok(connection)
-        };
-        let connection =
-            open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))?;
+        let connection = open_to_write(path, TABLE)?;
         Ok(Self { sink, connection, written: false, day: None })
     }
 
