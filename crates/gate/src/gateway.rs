@@ -72,7 +72,7 @@ pub struct Setup {
     pub io: Option<net::Io>,
     /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
     pub take_over: bool,
-    /// This machine, to tell a load line that was measured on another; unknown where absent.
+    /// This machine, to recognise a load line that was measured on another; unknown where absent.
     pub machine: Option<model::Environment>,
 }
 
@@ -206,7 +206,7 @@ impl Gateway {
             self.control.troubles().say(troubles::of_neighbour(store, &place));
         }
         let flags = (&self.replaced, &self.stop_waiting);
-        self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
+        self.waiting = wait_for_takeover(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
         self.control.know_neighbours(Neighbours::of(place, Arc::clone(&self.replaced)));
         self.control.note_start();
         Ok(self)
@@ -264,7 +264,7 @@ impl Gateway {
         drop(self.admin);
         self.stop_waiting.store(true, Ordering::SeqCst);
         // A later gateway sees by this that this one has ended, so it is held until all is reported.
-        let heir = self.waiting.map_or(Ok(None), JoinHandle::join);
+        let taken_over = self.waiting.map_or(Ok(None), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
         let others = self.logging.into_iter().chain(self.sharing).chain(self.counting);
@@ -272,18 +272,18 @@ impl Gateway {
         let others: thread::Result<()> = others.collect();
         let ended = self.ticking.join().and(self.reporting.join()).and(self.quota_writes.join());
         let ended = ended.and(others);
-        if ended.is_err() || heir.is_err() {
+        if ended.is_err() || taken_over.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         let unwritten = self.control.usage().sink_error();
         wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
         // The later gateway counts what was let through before once this one has ended: so has the one before by then.
-        if let (Ok(Some(_)), Some(earlier)) = (&heir, self.earlier) {
+        if let (Ok(Some(_)), Some(earlier)) = (&taken_over, self.earlier) {
             let until = longest_drain(&self.control);
             takeover::wait_for_end(earlier, || Instant::now() > until);
         }
-        drop(heir);
+        drop(taken_over);
         wrong
     }
 }
@@ -352,14 +352,14 @@ fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBo
     control.add_used();
 }
 
-/// When a gateway that was told to end before has ended, if it does.
+/// The instant by which a gateway that was asked to stop has stopped, if it stops at all.
 fn longest_drain(control: &Control) -> Instant {
     let drain = Duration::from_nanos(control.policy().client().drain_ns);
-    Instant::now() + drain + heir::PATIENCE
+    Instant::now() + drain + takeover::PATIENCE
 }
 
 /// Lets a later gateway take the listeners of this one.
-fn wait_for_heir(
+fn wait_for_takeover(
     gate: &Gate,
     admin: Option<&admin::Served>,
     place: PathBuf,
@@ -373,7 +373,7 @@ fn wait_for_heir(
         io: Some(gate.io()),
     };
     let (replaced, stop) = (Arc::clone(replaced), Arc::clone(stop));
-    spawn("gate-heir", move || door.serve(&sockets, &replaced, &stop)).map(Some)
+    spawn("gate-takeover", move || door.serve(&sockets, &replaced, &stop)).map(Some)
 }
 
 /// The access log, where there is to be one.

@@ -9,7 +9,7 @@ const FULL: f64 = 0.7;
 /// The share of requests that must have been refused in such a look.
 const REFUSED: f64 = 0.02;
 /// The part of the ceiling that as many in flight as may be carry, by Little's law, in an API that is as fast as it was
-/// measured: it may need all its places for its rate. This part of them in flight tells it.
+/// measured: it may need all its places for its rate. A look with at least this part of them in flight shows that.
 const AS_MEASURED: f64 = 0.9;
 const TELLING: f64 = 0.25;
 /// What of the rate of such an API is shared out, so that the room in flight becomes free.

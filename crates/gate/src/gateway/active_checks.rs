@@ -8,12 +8,12 @@ use std::net::SocketAddr;
 use super::throttle::OnAndOff;
 use crate::health::{CheckFailure, ServerView};
 
-/// What was said of servers that have been out, by their upstreams' names and their addresses.
+/// What was reported of servers that have been out, by their upstreams' names and their addresses.
 #[derive(Debug, Default)]
 pub(super) struct Checked(BTreeMap<(String, SocketAddr), OnAndOff>);
 
 impl Checked {
-    /// Takes in how all servers are by this second; what is to be said of it.
+    /// Takes in how all servers are at this second; returns what to report.
     pub(super) fn look(&mut self, servers: &[ServerView], now_s: u64) -> Vec<String> {
         let of = |server: &ServerView| (server.upstream.clone(), server.socket);
         self.0.retain(|known, _| servers.iter().any(|server| of(server) == *known));

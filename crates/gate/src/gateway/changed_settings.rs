@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::keys::{Digester, Stamp};
 use crate::policy::Policy;
 
-/// Names that are told of what changed, was added or was removed, at most of each.
+/// Names of settings that are listed as changed, added or removed, at most of each.
 const TOLD_MOST: usize = 20;
 /// Characters of such a name.
 const NAME: usize = 80;

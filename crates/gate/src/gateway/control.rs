@@ -257,11 +257,11 @@ impl Control {
         self.config_changes.take()
     }
 
-    /// Notes what came of a change, to be said; in the audit log too where it was refused.
+    /// Notes the outcome of a change, to be printed; in the audit log too where it was refused.
     fn note(&self, by: &str, what: &'static str, outcome: &Result<Reloaded, GatewayError>) {
         if let Err(error) = outcome {
             let stamp = Stamp { at_s: unix_s(), by };
-            // A store that cannot be written is told as a trouble of its own; the refusal is said in any case.
+            // A store that cannot be written is a trouble of its own; the refusal is printed in any case.
             let _ = self.changing().store.note(&refusal(error), &stamp);
         }
         self.config_changes.note(by, what, outcome);
@@ -338,7 +338,7 @@ impl Control {
         self.troubles.set("limits and quotas", other);
     }
 
-    /// Takes what other gateways of the store are told apart by, and looks for one.
+    /// Takes what distinguishes other gateways of the store from this one, and looks for one.
     pub(super) fn know_neighbours(&self, neighbours: Neighbours) {
         // It is started once.
         let _ = self.neighbours.set(neighbours);
@@ -353,7 +353,7 @@ impl Control {
         Ok(())
     }
 
-    /// The policy of settings, which are told whether keys are asked for.
+    /// The policy of these settings, in which it sets whether keys are asked for.
     fn policy_of(
         &self,
         changing: &Changing,

@@ -32,7 +32,7 @@ pub(super) struct Failing {
 }
 
 impl Failing {
-    /// Takes in what was counted of all servers by this second; what is to be said of it.
+    /// Takes in what was counted of all servers by this second; returns what to report.
     pub(super) fn look(&mut self, servers: &[ServerView], now_s: u64) -> Vec<String> {
         let mut say = Vec::new();
         let known = |which: &Which| {

@@ -57,7 +57,7 @@ impl Fixed {
     }
 }
 
-/// A number that tells the content of a file from others.
+/// A hash of a file's content, to notice that it changed.
 fn content(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     read_text(path, TOKEN_MOST).ok().hash(&mut hasher);

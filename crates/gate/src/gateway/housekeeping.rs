@@ -22,7 +22,7 @@ const GOVERN_EVERY: Duration = Duration::from_millis(500);
 /// How often troubles are looked for.
 const TROUBLES_EVERY: Duration = Duration::from_secs(1);
 
-/// Runs until it is told to stop; what is left of usage is handed to the reporter then.
+/// Runs until `stop` is set; then it hands the rest of the usage to the reporter.
 pub(super) fn run(
     control: &Control,
     collector: &mut Collector,

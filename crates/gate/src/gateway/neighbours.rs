@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::troubles::file_at;
 
-/// What other gateways are told apart from this one by.
+/// What distinguishes other gateways from this one.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     /// Where this gateway waits.

@@ -102,7 +102,7 @@ fn reached(policy: &Policy, of: QuotaOf, counts: Counts, beside: bool) -> Reache
     Reached { whose, day: counts.day, month: counts.month, beside }
 }
 
-/// Writes what it is told until nobody tells any more. What cannot be written is tried again until `stop`.
+/// Writes what it receives until the channel is closed. What cannot be written is tried again until `stop`.
 pub(super) fn write(
     mut table: ReachedTable,
     told: &Receiver<Vec<Reached>>,

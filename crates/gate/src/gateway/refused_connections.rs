@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_want_of_files_is_said() {
         let mut refused_connections = RefusedConnections::default();
-        // Of what was said before nothing is said again.
+        // Connections that were reported before are not reported again.
         for (not_accepted, now_s, times) in [(2, 0, "2 times"), (3, 60, "1 time")] {
             let counts = PathCounts { not_accepted, ..PathCounts::default() };
             let said = refused_connections.look(&counts, now_s);

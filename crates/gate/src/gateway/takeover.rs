@@ -88,7 +88,7 @@ impl EarlierGateway {
         Ok((Self { stream, place }, Sockets { listeners, admin, io }))
     }
 
-    /// Tells it to end. What is closed once it has ended; `None` where it has already.
+    /// Asks it to stop. Returns a stream that is closed once it has stopped; `None` where it has already.
     ///
     /// # Errors
     /// When it no longer listens to this gateway and goes on: two would serve.
@@ -105,7 +105,7 @@ impl EarlierGateway {
     }
 }
 
-/// Waits for a later gateway, until it is told to stop; removes its place then.
+/// Waits for a later gateway until this one stops; then removes its socket file.
 #[derive(Debug)]
 pub(super) struct TakeoverSocket {
     listener: UnixListener,
@@ -114,7 +114,7 @@ pub(super) struct TakeoverSocket {
     made: Option<(u64, u64)>,
 }
 
-/// Waits until a gateway that was told to end has ended, or until `give_up`.
+/// Waits until a gateway that was asked to stop has stopped, or until `give_up`.
 pub(super) fn wait_for_end(mut stream: UnixStream, give_up: impl Fn() -> bool) {
     let mut byte = [0];
     let ticks = stream.set_read_timeout(Some(LOOK)).is_ok();
@@ -195,7 +195,7 @@ pub(super) fn wake(addresses: &[SocketAddr]) {
     }
 }
 
-/// Gives the sockets; the way to the later gateway, if it serves before this one is told to stop.
+/// Gives the sockets away; returns the stream to the later gateway if that serves before this one stops.
 fn hand_over(
     mut stream: UnixStream,
     sockets: &Sockets,

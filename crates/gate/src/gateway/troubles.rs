@@ -11,7 +11,7 @@ use model::units::SECOND;
 
 use super::throttle::OnAndOff;
 
-/// Sentences that wait to be said, at most; the oldest are left out.
+/// Messages that wait to be printed, at most; the oldest are dropped.
 const WAITING_MOST: usize = 100;
 
 /// What goes wrong.
@@ -54,7 +54,7 @@ impl Troubles {
         }
     }
 
-    /// Has something said that is no trouble.
+    /// Has a message printed that is no trouble.
     pub(super) fn say(&self, sentence: String) {
         self.kept().say(sentence);
     }

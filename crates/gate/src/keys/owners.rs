@@ -71,7 +71,7 @@ pub struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Whether nothing is said of it.
+    /// Whether the owner has no text.
     pub fn is_empty(self) -> bool {
         self.bytes == 0
     }

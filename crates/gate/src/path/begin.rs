@@ -147,7 +147,7 @@ impl Worker {
             Decision::Forward(ticket) => {
                 self.write_request(client, head, &checked, ticket, now, waits);
                 if checked.max_forwards == Some(0) {
-                    // Who waits to be told to send a body may send another request instead.
+                    // A client that waits for `100 Continue` may send another request instead of the body.
                     let close = head.expect_continue;
                     return self.answer_fault(net, client, Fault::LastHop, close);
                 }

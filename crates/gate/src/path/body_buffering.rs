@@ -36,11 +36,11 @@ impl Exchange {
     }
 }
 
-/// What a client that waits for it is told.
+/// The response to a client that waits for it.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 impl Worker {
-    /// Tells a client whose request is let through so far to send its body.
+    /// Asks a client whose request is let through so far to send its body.
     pub(super) fn tell_to_continue<N: Net>(&mut self, net: &mut N, client: &mut Client) {
         self.send_client(net, client, CONTINUE);
         if let Some(exchange) = &mut client.exchange {

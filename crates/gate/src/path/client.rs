@@ -39,7 +39,7 @@ pub(super) struct Client {
     pub(super) request: Vec<u8>,
     /// The host that it asked, where responses are compared with it.
     pub(super) asked: Vec<u8>,
-    /// What the log is told of the request in flight, where it is.
+    /// What is logged of the request in flight, where it is.
     pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
     pub(super) handed: usize,
@@ -101,7 +101,7 @@ pub(super) struct Exchange {
     pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
-    /// When its head had been read, or its client was told to send the body.
+    /// When its head had been read, or its client was asked to send the body.
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
@@ -265,7 +265,7 @@ impl Client {
         }
     }
 
-    /// Asks once to be told when the client has taken everything.
+    /// Asks once for an event when the client has taken everything.
     pub(super) fn want_drained<N: Net>(&mut self, net: &mut N) {
         if !self.draining {
             self.draining = true;

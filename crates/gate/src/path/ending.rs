@@ -184,7 +184,7 @@ impl Worker {
         }
     }
 
-    /// Tells the policy, and the log, what came of a request.
+    /// Reports the outcome of a request to the policy and to the log.
     fn finish(&mut self, client: &mut Client, exchange: &Exchange, now: u64) {
         let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
         let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };

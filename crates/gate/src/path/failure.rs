@@ -131,7 +131,7 @@ impl Failure {
         }
     }
 
-    /// The sentence that a client is told.
+    /// The sentence in the response to the client.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Refused => "The API could not be reached: it took no connection.",

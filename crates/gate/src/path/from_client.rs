@@ -15,7 +15,7 @@ use super::request;
 use super::shared::count;
 use super::worker::Worker;
 
-/// What is said of a body that its client does not end.
+/// The detail of the response to a client that does not end its body.
 const BODY_CUT: &str = "The connection ended before the body did.";
 
 impl Worker {
@@ -120,7 +120,7 @@ impl Worker {
                 Ok(Some(RequestEvent::Body(bytes))) => self.body(net, client, bytes),
                 Ok(Some(RequestEvent::End)) => self.read_whole(net, client, &parser.trailers()),
                 Ok(None) => break,
-                // It has its response, and what follows cannot be told from its body.
+                // It has its response, and what follows cannot be distinguished from its body.
                 Err(_) if client.discard.is_some() => return self.close_client(net, client),
                 Err(error) => return self.answer_fault(net, client, Fault::of(&error), true),
             }

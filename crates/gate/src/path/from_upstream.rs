@@ -99,7 +99,7 @@ impl Worker {
             return self.mirror_received(net, up, bytes);
         }
         let Some(mut client) = self.clients.take(up.client) else {
-            // Bytes that nobody asked for: nothing that is sent on this connection later could be told from them.
+            // Bytes that nobody asked for: a later response on this connection could not be distinguished from them.
             self.leave_idle(&up);
             return self.drop_up(net, &up, Close::Now);
         };

@@ -1,4 +1,4 @@
-//! What the access log is told of requests.
+//! What of requests goes into the access log.
 //!
 //! Owns what is kept of a head until its request has ended. Lines are made by `access`, on a thread of its own.
 
@@ -59,7 +59,7 @@ pub(super) fn head_of(answer: &[u8]) -> u64 {
 }
 
 impl Worker {
-    /// Keeps what the log is told of a head, where its client's requests are logged.
+    /// Keeps what is logged of a head, where its client's requests are logged.
     pub(super) fn note(&self, client: &mut Client, head: &RequestHead<'_>, now_ns: u64) {
         if !self.page_writer.as_ref().is_some_and(|writer| writer.takes(client.address.ip)) {
             return;

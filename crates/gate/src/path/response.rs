@@ -36,7 +36,7 @@ pub(super) struct Manner<'a> {
     pub(super) back: Option<Back<'a>>,
 }
 
-/// Whether another response could not be told from what comes behind this one: a 204 has no body, and one that announces some
+/// Whether another response could not be distinguished from what comes behind this one: a 204 has no body, and one that announces some
 /// may send it yet.
 pub(super) fn is_last(head: &ResponseHead<'_>) -> bool {
     let length = || head.headers.get("content-length").is_some_and(|length| length != b"0");

@@ -125,7 +125,7 @@ impl Worker {
                 }
                 self.cut_client(net, &mut client, Close::Reset);
             }
-            // It is the upstream that has said nothing.
+            // It is the upstream that has sent nothing.
             Some(exchange) if exchange.awaits_continue() => self.late(net, &mut client),
             Some(exchange) if !exchange.read_whole && !client.paused => {
                 self.answer_fault(net, &mut client, Fault::Slow, true);

@@ -26,7 +26,7 @@ pub(super) struct UpstreamConn {
     pub(super) open: bool,
     /// Responses it has brought.
     pub(super) responses: u64,
-    /// The response under way is the last that can be told from what comes behind it.
+    /// The response under way is the last that can be distinguished from what comes behind it.
     pub(super) last: bool,
     /// Trailers of the response under way pass, as those of a request do (`Exchange::trailers`).
     pub(super) trailers: bool,

@@ -57,7 +57,7 @@ impl Policy {
         }
     }
 
-    /// Takes of the ceiling, and has other gateways told.
+    /// Takes of the ceiling, and counts that for other gateways.
     ///
     /// # Errors
     /// What has no room.
@@ -104,14 +104,14 @@ impl Policy {
         }
     }
 
-    /// Has other gateways told of a request that was let through.
+    /// Counts a request that was let through for other gateways.
     fn share(&self, key: u32, tier: u32, route: u32, cost_milli: u32) {
         let state = &*self.state;
         let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
         if key != NONE {
             took(QuotaOf::Key(state.keys.counting_slot(key)));
         }
-        // Of the rates of tiers, of routes and of all requests nothing is told.
+        // The rates of tiers, of routes and of all requests are not shared.
         for of in [QuotaOf::Tier(tier), QuotaOf::Route(route), QuotaOf::All] {
             if self.quotas(of) != Quotas::default() {
                 took(of);

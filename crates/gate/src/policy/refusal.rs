@@ -37,7 +37,7 @@ impl Refusal {
 pub enum Problem {
     /// 401: no key.
     KeyMissing,
-    /// 403: a key that does not exist, was revoked or has expired: not said which.
+    /// 403: a key that does not exist, was revoked or has expired; the client is not told which.
     KeyUnknown,
     /// 403: a key that is not for this route.
     KeyNotForRoute,
@@ -165,7 +165,7 @@ pub struct RateLimit {
     pub window_s: Option<u32>,
     /// Requests left.
     pub remaining: u64,
-    /// Until more are left, in seconds. Of requests at once nobody knows, and nothing is said.
+    /// Until more are left, in seconds; not reported for requests in flight, of which nobody knows it.
     pub reset_s: u32,
 }
 

@@ -9,7 +9,7 @@ use crate::path::alike;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
-/// The protocol that may be changed to where nothing is said.
+/// The protocol that a connection may change to by default.
 pub const WEBSOCKET: &str = "websocket";
 
 /// A route: requests of one kind, and what is done with them.
