@@ -156,9 +156,9 @@ impl TakeoverSocket {
         while !stop.load(Ordering::SeqCst) {
             match self.listener.accept() {
                 Ok((stream, _)) => {
-                    if let Ok(Some(heir)) = hand_over(stream, sockets, stop) {
+                    if let Ok(Some(successor)) = hand_over(stream, sockets, stop) {
                         replaced.store(true, Ordering::SeqCst);
-                        return Some(heir);
+                        return Some(successor);
                     }
                 }
                 Err(_) => thread::sleep(LOOK),
@@ -259,8 +259,8 @@ mod tests {
             let (ended, told) = std::sync::mpsc::channel();
             let (replaced, stop) = (&replaced, &stop);
             scope.spawn(move || {
-                let heir = door.serve(&Sockets::default(), replaced, stop);
-                ended.send(heir.is_none()).unwrap();
+                let successor = door.serve(&Sockets::default(), replaced, stop);
+                ended.send(successor.is_none()).unwrap();
             });
             let (_silent, _) = EarlierGateway::ask(&place).unwrap();
             stop.store(true, Ordering::SeqCst);
