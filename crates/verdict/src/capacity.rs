@@ -20,7 +20,7 @@
 //! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more, [`going_on`] how.
 
 pub mod answer;
-mod asked;
+mod objectives;
 pub mod estimate;
 pub mod judge;
 mod onward;
@@ -28,17 +28,17 @@ mod path;
 mod reverse;
 mod saturated;
 mod step;
-mod weighed;
+mod margin;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::{Arrivals, LevelKind, Nanos, ReasonCode};
 
 pub use answer::{Answer, load_line};
-pub use asked::Asked;
+pub use objectives::Asked;
 pub use judge::judge;
 pub use onward::{going_on, onward};
-pub use weighed::{Of, Weighed};
+pub use margin::{Of, Weighed};
 pub use words::Reading;
 
 use estimate::{Estimate, Prior, Spacing};

@@ -7,7 +7,7 @@ use model::units::{Nanos, show_duration};
 use model::{Curve, CurveRow, Knee, LevelKind, ReasonCode, Scaling, Usl, Verdict};
 
 use crate::figures::{counted, level as show_level, level_of, levels_of, percent, rate, share};
-use crate::turned::is_marked;
+use crate::server_change::is_marked;
 use crate::usl;
 
 /// A level with a lower success ratio is not eligible as the best: its errors look like capacity.

@@ -37,7 +37,7 @@ mod offered;
 mod published;
 pub mod refused;
 mod changed_between_runs;
-mod turned;
+mod server_change;
 pub mod usl;
 pub mod validity;
 
@@ -53,7 +53,7 @@ pub use ladder::{Ladder, Outcome, Step};
 pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
 pub use changed_between_runs::Seen;
-pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
+pub use server_change::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

@@ -11,8 +11,8 @@ use model::kinds::ResponseChange;
 use model::units::show_duration;
 use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
-use super::asked::few_failed;
-use super::weighed::{Of, Weighed};
+use super::objectives::few_failed;
+use super::margin::{Of, Weighed};
 use crate::blocks::Time;
 use crate::changes::is_substantial;
 use crate::gone::is_counted_by_available;

@@ -12,7 +12,7 @@ use model::{Judgement, LoadLine, Ruling, Run};
 
 use statistics::proportion::clopper_pearson;
 
-use super::weighed::{Of, Weighed};
+use super::margin::{Of, Weighed};
 use crate::objective::figures::CONFIDENCE;
 use crate::objective::{self, Bound, Endpoint, Goal, Limit, Metric, Objective, Subject};
 
