@@ -16,7 +16,7 @@
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!
-//! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
+//! [`SearchObjectives`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
 //! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more, [`going_on`] how.
 
 pub mod answer;
@@ -35,10 +35,10 @@ use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Sett
 use model::{Arrivals, LevelKind, Nanos, ReasonCode};
 
 pub use answer::{Answer, load_line};
-pub use objectives::Asked;
+pub use objectives::SearchObjectives;
 pub use judge::judge;
 pub use onward::{going_on, onward};
-pub use margin::{Of, Weighed};
+pub use margin::{Of, MetricMargin};
 pub use words::Reading;
 
 use estimate::{Estimate, Prior, Spacing};

@@ -17,13 +17,13 @@ const MOST: usize = 1024;
 
 /// The kinds of responses of a server so far, over runs of the same load one after another.
 #[derive(Debug, Clone, Default)]
-pub struct Seen {
+pub struct KnownResponses {
     usual: Vec<ResponseKind>,
     /// Those that came with a change. However few of them come in a later run, they do not become usual.
     unusual: Vec<ResponseKind>,
 }
 
-impl Seen {
+impl KnownResponses {
     /// Takes in the next run. If its responses changed for good, within it or since those before it, what
     /// they were and became, in words; the run is `INVALID` then. What such a run's responses were is not usual in later
     /// ones.
@@ -153,7 +153,7 @@ mod tests {
     fn a_page_of_errors_that_begins_between_two_runs_is_reported() {
         let well = kind(0, "application/json", "{\"ok\":1}", 1_000);
         let page = kind(0, "text/html", "Database connection failed", 5_000);
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         assert_eq!(seen.changed(&mut run(std::slice::from_ref(&well))), None);
         let mut changed = run(&[page]);
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn errors_with_the_first_member_of_what_came_before_are_reported() {
         let json = |beginning| kind(0, "application/json", beginning, 1_000);
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         assert_eq!(seen.changed(&mut run(&[json(r#"{"ok":true,"items":[]}"#)])), None);
         let error = json(r#"{"ok":false,"error":"database down"}"#);
         // Of bodies of many lengths one says nothing of the others.
@@ -178,7 +178,7 @@ mod tests {
     fn what_came_with_a_change_is_not_usual_afterwards() {
         let json = |responses| kind(0, "application/json", "{", responses);
         let page = |responses| kind(0, "text/html", "Database connection failed", responses);
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         assert_eq!(seen.changed(&mut run(&[json(1_000)])), None);
         for _ in 0..2 {
             let mut many = run(&[json(100), page(900)]);
@@ -198,7 +198,7 @@ mod tests {
     fn what_came_before_a_run_says_which_of_its_responses_are_usual() {
         let json = |responses| kind(0, "application/json", "{", responses);
         let page = |responses| kind(0, "text/html", "Database connection failed", responses);
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         assert_eq!(seen.changed(&mut run(&[json(1_000)])), None);
         // Pages of errors from the start, and the usual responses once the load had gone.
         let mut overloaded = run(&[page(900), json(100)]);
@@ -235,7 +235,7 @@ mod tests {
             // Another endpoint.
             (json("{", 1_000), vec![page(1, 1_000)]),
         ] {
-            let mut seen = Seen::default();
+            let mut seen = KnownResponses::default();
             assert_eq!(seen.changed(&mut run(&[before])), None);
             assert_eq!(seen.changed(&mut run(&now)), None, "{now:?}");
         }

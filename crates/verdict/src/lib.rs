@@ -52,7 +52,7 @@ pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
-pub use changed_between_runs::Seen;
+pub use changed_between_runs::KnownResponses;
 pub use server_change::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 

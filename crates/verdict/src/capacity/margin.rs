@@ -7,7 +7,7 @@ use crate::objective::{Goal, Metric, Objective, Subject};
 
 /// A margin beside the metric that it is of.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Weighed {
+pub struct MetricMargin {
     /// As it is kept.
     pub margin: Margin,
     /// What it is of.

@@ -12,7 +12,7 @@ use model::{Judgement, LoadLine, Ruling, Run};
 
 use statistics::proportion::clopper_pearson;
 
-use super::margin::{Of, Weighed};
+use super::margin::{Of, MetricMargin};
 use crate::objective::figures::CONFIDENCE;
 use crate::objective::{self, Bound, Endpoint, Goal, Limit, Metric, Objective, Subject};
 
@@ -25,16 +25,16 @@ const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
 
 /// The objectives that a level must hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked(Vec<Objective>);
+pub struct SearchObjectives(Vec<Objective>);
 
-impl Default for Asked {
+impl Default for SearchObjectives {
     fn default() -> Self {
         let read = |text: &&str| objective::parse(text).expect("the defaults are objectives");
         Self(DEFAULT.iter().flat_map(read).collect())
     }
 }
 
-impl Asked {
+impl SearchObjectives {
     /// These objectives; the default ones where there are none.
     pub fn of(objectives: Vec<Objective>) -> Self {
         if objectives.is_empty() { Self::default() } else { Self(objectives) }
@@ -76,7 +76,7 @@ impl Asked {
     }
 
     /// What a step's run makes of the objectives that each level must hold.
-    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<Weighed> {
+    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<MetricMargin> {
         let of_levels = self.0.iter().filter(|asked| throughput(asked).is_none());
         let judged = of_levels.flat_map(|asked| {
             let judged = objective::judge(run, endpoints, slice::from_ref(asked)).into_iter();
@@ -87,12 +87,12 @@ impl Asked {
                     let too_few = margin.outcome == Outcome::Unclear
                         && judged.high.is_none()
                         && margin.value <= FAR_INSIDE * margin.limit;
-                    return Some(Weighed { margin, of, too_few });
+                    return Some(MetricMargin { margin, of, too_few });
                 }
                 let named = matches!(asked.subject, Subject::Endpoint(_));
                 let why = Some("none of its requests finished".to_owned());
                 let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
-                (named && purpose == Purpose::Hold).then_some(Weighed { margin, of, too_few: true })
+                (named && purpose == Purpose::Hold).then_some(MetricMargin { margin, of, too_few: true })
             })
         });
         judged.collect()
@@ -225,11 +225,11 @@ mod tests {
     use crate::objective::parse;
     use fixture::sound::{around, open};
 
-    fn asked(texts: &[&str]) -> Asked {
-        Asked::of(texts.iter().flat_map(|text| parse(text).unwrap()).collect())
+    fn asked(texts: &[&str]) -> SearchObjectives {
+        SearchObjectives::of(texts.iter().flat_map(|text| parse(text).unwrap()).collect())
     }
 
-    fn outcomes(asked: &Asked, run: &Run, purpose: Purpose) -> Vec<(String, Outcome)> {
+    fn outcomes(asked: &SearchObjectives, run: &Run, purpose: Purpose) -> Vec<(String, Outcome)> {
         let margins = asked.margins(run, &[], purpose).into_iter();
         margins.map(|weighed| (weighed.margin.objective, weighed.margin.outcome)).collect()
     }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn nothing_asked_is_the_default() {
-        assert_eq!(Asked::of(Vec::new()).names(), DEFAULT);
+        assert_eq!(SearchObjectives::of(Vec::new()).names(), DEFAULT);
         assert_eq!(asked(&["p99<80ms"]).names(), ["p99<80ms"]);
         let baseline = ["mean<=500ms", "success>=99%", "qps>=1000", "stable"];
         assert_eq!(asked(&["baseline"]).names(), baseline);
