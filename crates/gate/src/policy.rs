@@ -103,12 +103,12 @@ pub struct Ticket {
     /// The day and the month whose quotas it was taken of.
     periods: (u32, u32),
     /// Which numbers of requests at once it counts in.
-    held: Held,
+    held: TicketCounts,
 }
 
 /// Which numbers of requests at once a ticket counts in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Held {
+struct TicketCounts {
     key: bool,
     tier: bool,
     route: bool,

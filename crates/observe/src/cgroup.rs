@@ -63,13 +63,13 @@ impl Cgroups {
 /// What quotas cost from when they were looked at first, of groups that may change: those of a process that ends and is
 /// begun anew elsewhere.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct QuotaCost {
     groups: Cgroups,
     before: Vec<Option<Throttled>>,
     sum: Throttled,
 }
 
-impl Held {
+impl QuotaCost {
     /// Looks at these groups from now on; what was counted stays.
     pub fn follow(&mut self, groups: Cgroups) {
         (self.groups, self.before) = (groups, Vec::new());

@@ -8,7 +8,7 @@ use model::Sample;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::cgroup::{Cgroups, Held};
+use crate::cgroup::{Cgroups, QuotaCost};
 use crate::kernel_log::KernelLog;
 use crate::proc::sockets;
 use crate::proc::{memory, network, processors};
@@ -44,7 +44,7 @@ pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, a
 #[derive(Debug)]
 pub struct Host {
     /// Of this process, where they are those of what is watched.
-    held: Option<Held>,
+    held: Option<QuotaCost>,
     log: KernelLog,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
@@ -54,7 +54,7 @@ impl Host {
     /// This machine; `own_groups` says whether the quotas of this process are those of what is watched.
     pub fn new(own_groups: bool) -> Self {
         let held = own_groups.then(|| {
-            let mut held = Held::default();
+            let mut held = QuotaCost::default();
             held.follow(Cgroups::of_this_process());
             held
         });
@@ -159,7 +159,7 @@ fn limits(sample: &mut Sample) {
 }
 
 /// What the quota of some cgroups costs.
-pub(crate) fn quota(held: &mut Held, sample: &mut Sample) {
+pub(crate) fn quota(held: &mut QuotaCost, sample: &mut Sample) {
     if held.groups().is_empty() {
         return sample.miss("cgroup", "no cpu.stat of a cgroup tells of a quota");
     }

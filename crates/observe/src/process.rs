@@ -14,7 +14,7 @@ use model::{Nanos, Sample};
 use net::clock;
 
 use crate::awaited::Awaited;
-use crate::cgroup::{Cgroups, Held};
+use crate::cgroup::{Cgroups, QuotaCost};
 use crate::host::{self, ELSEWHERE, quota, why};
 use crate::jvm::Jvm;
 use crate::proc::TICK_NS;
@@ -73,7 +73,7 @@ pub struct Processes {
     begun: Option<u64>,
     samples: u64,
     /// The process whose quotas are looked at, and what they cost.
-    held: (Option<u32>, Held),
+    held: (Option<u32>, QuotaCost),
     awaited: Awaited,
 }
 
@@ -130,7 +130,7 @@ impl Processes {
             read_at_ns: 0,
             begun: None,
             samples: 0,
-            held: (None, Held::default()),
+            held: (None, QuotaCost::default()),
             awaited: Awaited::default(),
         }
     }

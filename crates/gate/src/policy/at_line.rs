@@ -3,7 +3,7 @@
 
 use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::spare;
-use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
+use super::{TicketCounts, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
 use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
@@ -152,7 +152,7 @@ impl Policy {
     /// Gives back the numbers of requests at once that a ticket counts in.
     pub(super) fn give_back_held(&self, ticket: &Ticket) {
         let state = &*self.state;
-        let Held { key, tier, route, address, all, line: _ } = ticket.held;
+        let TicketCounts { key, tier, route, address, all, line: _ } = ticket.held;
         if key {
             state.keys.counting(state.keys.entry(ticket.key)).in_flight.give_back(1);
         }
