@@ -1,6 +1,7 @@
-//! What a column is about, judging by its name.
+//! What a column is about, by its name.
 //!
-//! Owns the words that name each kind. The values are made in `words` (texts) and `rows::plain` (numbers, times).
+//! Owns the words by which that is recognised. The values are made in `words` (texts) and `rows::plain` (numbers,
+//! times).
 
 /// What a column is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
