@@ -19,7 +19,7 @@ const NETLINK: i32 = 16;
 const SOCK_DIAG: i32 = 4;
 /// Datagrams of an answer about listeners: as many as a thousand of them take.
 const MOST_ANSWERS: usize = 16;
-/// Listeners told at most, those with the longest queues.
+/// Listeners reported at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
 /// What a file is about, its path or its name, and its parser.
 type Told = (&'static str, &'static str, fn(&str, &mut Sample));
@@ -36,7 +36,7 @@ const NETWORK: [Told; 6] = [
     ("conntrack", "stat/nf_conntrack", network::conntrack),
 ];
 
-/// Why some of the network is not told of processes that have one of their own.
+/// Why some figures of the network are missing for processes in a network namespace of their own.
 pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, as in a container: watch from inside of it \
     (exec:'docker exec NAME plimsoll watch --stdio', nsenter -t PID -n)";
 

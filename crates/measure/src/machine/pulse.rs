@@ -17,7 +17,7 @@ use net::clock;
 const BEAT: Nanos = 10 * MILLISECOND;
 /// What it may oversleep without having been stopped.
 const LEAST: Nanos = 5 * MILLISECOND;
-/// Where the kernel tells how long a thread waited.
+/// The file in which the kernel reports how long a thread waited.
 const WAITS: &str = "/proc/self/schedstat";
 /// Beats after which is read how long the thread has waited for a processor, at the latest: what it waited since the
 /// last reading is taken off what it overslept.

@@ -24,7 +24,7 @@ pub trait Service: Send + 'static {
     /// In words, without the password.
     fn connect(&mut self) -> Result<Self::Connection, String>;
 
-    /// Puts what it tells into `sample`.
+    /// Puts its figures into `sample`.
     ///
     /// # Errors
     /// In words. The connection is given up then.
@@ -56,7 +56,7 @@ impl Patient {
                 }
             }
         };
-        // Without a thread the channels are closed, which is told as an error.
+        // Without a thread the channels are closed, which is reported as an error.
         let _ = thread::Builder::new().name("observe-service".to_owned()).spawn(body);
         Self { ask, answers, waiting: false }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// Tables told of one sample.
+/// Tables reported in one sample.
 const MOST_TOLD: usize = 20;
 
 /// Rows read of tables when they were looked at first.
@@ -13,7 +13,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Of tables with the rows that were ever read of them, those to tell.
+    /// Of tables with the rows that were ever read of them, those to report.
     pub fn dearest<T>(&mut self, mut all: Vec<(String, u64, T)>) -> Vec<(String, T)> {
         let first = self.first.get_or_insert_with(|| {
             all.iter().map(|(table, read, _)| (table.clone(), *read)).collect()

@@ -44,7 +44,7 @@ use runner::{End, SearchRunner};
 const BUDGET: Nanos = 300 * SECOND;
 /// The whole search of the built-in API.
 const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
-/// Causes that are told of what limits the server.
+/// Causes that are listed of what limits the server, at most.
 const MOST_CAUSES: usize = 3;
 /// The shortest search that can find anything.
 const LEAST_BUDGET: Nanos = 10 * SECOND;

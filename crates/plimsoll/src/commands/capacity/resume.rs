@@ -68,7 +68,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         record.settings.budget_ns = wanted.budget_ns;
     }
     (record.outcome, record.ended) = (None, None);
-    // What the load is of may be told better by now.
+    // A later version may know better what the load consists of.
     record.users_of_load = super::users_of_load(&args, &input)?;
     record.wanted_per_s = super::wanted(&args, &input);
     // Searches of before they kept it have requests there.

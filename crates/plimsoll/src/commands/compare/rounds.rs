@@ -42,7 +42,7 @@ pub struct Rounds {
     seen: Vec<KnownResponses>,
     /// Which server went away or changed, when, and in whose words.
     lost: Option<String>,
-    /// Whether runs that are not valid are judged too, or the first of them was told of.
+    /// Whether runs that are not valid are judged too, or the first of them was reported.
     bears_doubt: bool,
 }
 
