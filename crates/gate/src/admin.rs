@@ -33,7 +33,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Where.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

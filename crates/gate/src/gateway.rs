@@ -222,12 +222,12 @@ impl Gateway {
         preflight::check(setup)
     }
 
-    /// Where clients connect.
+    /// The addresses that clients connect to.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.gate.addresses()
     }
 
-    /// Where the admin API is.
+    /// The address of the admin API.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin.as_ref().map(admin::Served::address)
     }

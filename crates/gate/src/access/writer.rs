@@ -38,7 +38,7 @@ impl Writer {
         Ok(Self { path: path.to_owned(), format, queue, reopen, error })
     }
 
-    /// Where pages come from.
+    /// The queue that pages come from.
     pub fn queue(&self) -> &Arc<PageQueue> {
         &self.queue
     }

@@ -11,10 +11,10 @@ pub struct Part {
 }
 
 impl Part {
-    /// Of the only gateway.
+    /// The part of the only gateway.
     pub const WHOLE: Self = Self { gateways: 1.0, rate_is_shared: false };
 
-    /// Of one of so many gateways, 1 or more; `rate_is_shared` where these take from one rate.
+    /// The part of one of `gateways`, 1 or more; `rate_is_shared` where they take from one rate.
     pub fn of(gateways: u32, rate_is_shared: bool) -> Self {
         Self { gateways: f64::from(gateways.max(1)), rate_is_shared }
     }

@@ -23,7 +23,7 @@ use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter};
 
-/// Where the ceiling stands.
+/// The state of the ceiling.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
     /// Ceiling / load line, 0..=1; 1 without a load line.
@@ -443,7 +443,7 @@ impl Control {
         &self.store_path
     }
 
-    /// Where the ceiling stands.
+    /// The state of the ceiling.
     pub fn standing(&self) -> Standing {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

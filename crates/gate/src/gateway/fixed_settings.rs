@@ -24,7 +24,7 @@ pub struct Reloaded {
 pub(super) struct Fixed(Vec<(&'static str, String)>);
 
 impl Fixed {
-    /// Of a configuration.
+    /// Those of a configuration.
     pub(super) fn of(config: &Config, built: &Built) -> Self {
         let store = super::store_of(config);
         let path = |path: &Option<toml::Spanned<PathBuf>>| {

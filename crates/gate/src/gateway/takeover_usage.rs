@@ -45,12 +45,12 @@ impl OwnReports {
         }
     }
 
-    /// Of a day.
+    /// The counts of a day; `None` where the last report was of another.
     pub(super) fn of_day(&self, day: u32) -> Option<&Counts> {
         (self.day.0 == day).then_some(&self.day.1)
     }
 
-    /// Of a month.
+    /// The counts of a month, likewise.
     pub(super) fn of_month(&self, month: u32) -> Option<&Counts> {
         (self.month.0 == month).then_some(&self.month.1)
     }

@@ -20,7 +20,7 @@ pub struct Troubles(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// By what has it.
+    /// The sentence of each trouble that lasts, by what is in trouble.
     standing: BTreeMap<&'static str, String>,
     said: BTreeMap<&'static str, OnAndOff>,
     to_say: Vec<String>,

@@ -8,12 +8,12 @@ use rusqlite::{OptionalExtension, params};
 use super::store::log;
 use super::{Stamp, Store, StoreError};
 
-/// What keys that were not revoked name, and how many do.
+/// The tiers and routes that keys refer to, each with the number of such keys; revoked ones do not count.
 #[derive(Debug, Default)]
 pub struct NamedByKeys {
-    /// By tier.
+    /// Keys by tier.
     pub tiers: BTreeMap<String, u64>,
-    /// By route.
+    /// Keys by route.
     pub routes: BTreeMap<String, u64>,
 }
 

@@ -257,7 +257,7 @@ impl Keys {
     /// The entry in a slot that [`Self::find`] or [`Self::put`] gave.
     ///
     /// # Panics
-    /// For another slot.
+    /// If neither gave this slot.
     pub fn entry(&self, slot: u32) -> &Entry {
         let slot = slot as usize;
         &self.chunks[slot / CHUNK].get().expect("a slot that was given")[slot % CHUNK]

@@ -58,7 +58,7 @@ impl Gcra {
     /// As [`Self::take`], from numbers worked out before.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::take`].
     pub fn take_within(&self, increment_ns: u64, ahead_ns: u64, now_ns: u64) -> Result<(), u64> {
         let most = now_ns.saturating_add(ahead_ns.max(increment_ns));
         let mut due = self.due_ns.load(Ordering::Relaxed);

@@ -115,7 +115,7 @@ pub(super) struct Exchange {
     pub(super) pace_bytes: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
-    /// Of these, bytes of heads.
+    /// The part of `bytes_out` that is heads.
     pub(super) head_out: u64,
     /// The status that the client was sent; 0 before.
     pub(super) status: u16,

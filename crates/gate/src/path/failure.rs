@@ -67,7 +67,7 @@ impl Failure {
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Of a response that cannot be read.
+    /// The failure that a response which cannot be read is.
     pub(super) fn of(error: &WireError) -> Self {
         match error {
             WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// Of TLS that failed.
+    /// The failure that an error of TLS is.
     pub(super) fn of_tls(error: &io::Error) -> Self {
         let Some(rustls::Error::InvalidCertificate(why)) = of_rustls(error) else {
             return Self::Tls;

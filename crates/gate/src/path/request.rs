@@ -26,7 +26,7 @@ pub(super) struct Forward<'a> {
     pub(super) drop_authorization: bool,
     /// The number of its key in the store; 0 without one.
     pub(super) key_id: u64,
-    /// Whose that is.
+    /// The owner of that key.
     pub(super) owner: Owner<'a>,
     /// The client's address, as text.
     pub(super) client: &'a str,

@@ -64,7 +64,7 @@ pub enum StartError {
     Nothing,
     /// An address cannot be listened on.
     Listen {
-        /// It.
+        /// The address.
         address: SocketAddr,
         /// The system's reason.
         cause: io::Error,

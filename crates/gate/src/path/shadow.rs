@@ -80,7 +80,7 @@ impl Shadows {
         Some(number)
     }
 
-    /// Of one that was not sent.
+    /// Gives the number of a shadow back that was not sent.
     fn give_back(&mut self, number: u32) {
         self.free.push(number);
     }
