@@ -1,15 +1,14 @@
-//! Conditions on rows (`CHECK`): read, evaluated, and turned into bounds for single columns.
+//! Conditions on rows (`CHECK`): parsed, evaluated, and turned into bounds for single columns.
 //!
-//! Owns the meaning of the expressions that conditions are usually made of. What is not understood is
-//! [`Expr::Unknown`], and a condition that depends on it has no value here: the database judges such rows when the
-//! first ones are tried.
+//! Owns the meaning of the expressions that conditions usually consist of. Any other expression is [`Expr::Unknown`], and
+//! a condition that depends on one has no value here: the database judges such rows when the first ones are tried.
 
-mod apart;
+mod injective;
 mod evaluate;
 mod read;
 mod token;
 
-pub use apart::kept_apart;
+pub use injective::kept_apart;
 pub use evaluate::{holds, like};
 pub use read::read;
 

@@ -1,4 +1,5 @@
-//! Taking back fills: exactly the rows that they added, then counters, statistics and the ledger.
+//! Takes fills back: removes exactly the rows that they added, then restores counters and statistics and drops the
+//! ledger.
 
 use std::ops::Range;
 use std::time::Instant;

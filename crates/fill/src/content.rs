@@ -1,7 +1,8 @@
-//! Which rows under keys of a fill are others': what they hold, against what was written there.
+//! Finds the rows under keys of a fill that somebody else has put there, by comparing their content with what the fill
+//! wrote.
 //!
-//! The rows of a fill are made again and compared with those that are there. Load changes values of the fill's rows, and
-//! rows of others have common values by chance, so that neither one difference nor one agreement decides.
+//! The rows of a fill are generated again and compared with those in the database. A load test changes values of the
+//! fill's rows, and other rows may share values by chance, so neither one difference nor one match decides.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

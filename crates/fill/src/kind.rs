@@ -1,6 +1,6 @@
 //! What a column is about, by its name.
 //!
-//! Owns the words by which that is recognised. The values are made in `words` (texts) and `rows::column` (numbers,
+//! Owns the words by which that is recognised. The values are made in `words` (texts) and `rows::plain` (numbers,
 //! times).
 
 /// What a column is about.

@@ -1,8 +1,8 @@
-//! Asks a database all that a fill needs to know, before the first row is written.
+//! Asks a database all that a fill needs to know, before the first row is written. No query is made for single rows
+//! later.
 //!
-//! Owns the questions. None is asked for a single row later. `numbers` asks for highest ones, `orders` for those
-//! between times of two tables, `pools` for values that requests ask for, `triggers` for what happens beside the rows,
-//! `unindexed` for what makes their removal slow.
+//! `numbers` asks for the highest values, `orders` for orders between the times of two tables, `pools` for the values
+//! that requests use, `triggers` for side effects of rows, `unindexed` for foreign keys that make removing rows slow.
 
 mod numbers;
 mod orders;

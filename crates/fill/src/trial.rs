@@ -1,5 +1,5 @@
-//! A fill in small before the fill: some rows of every table are written and taken back in transactions that are rolled
-//! back. A rule that cannot be met, and rows that could not be removed again, are named before anything stays.
+//! Tries a fill on a few rows first: some rows of every table are written and removed in transactions that are rolled
+//! back. So a rule that cannot be met, and rows that could not be removed again, are reported before anything is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,7 +12,7 @@
 mod address;
 mod chain;
 mod distinct;
-mod each;
+mod parallel;
 mod filter;
 mod fit;
 mod format;
@@ -35,7 +35,7 @@ mod trie;
 mod visits;
 mod words;
 
-pub use each::{Each, in_turn};
+pub use parallel::{Each, in_turn};
 pub use filter::Filter;
 pub use format::{Format, NAMES, Reader};
 pub use given::Given;

@@ -1,4 +1,4 @@
-//! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
+//! The result of the two readings of a log: its figures, a workload, and the files that the workload needs.
 
 mod failing;
 mod figures;
@@ -13,7 +13,7 @@ use model::mined::Mined;
 use model::units::Nanos;
 use model::workload::{Fields, FileFormat, Order, Pool, Step};
 
-use crate::each::{Each, map};
+use crate::parallel::{Each, map};
 use crate::pools::{Content, Table, escaped, free, plain};
 use crate::rows::Rows;
 use crate::scale::{Observed, Scale, Scaled, figure};

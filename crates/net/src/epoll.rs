@@ -454,7 +454,7 @@ impl Net for Epoll {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let stands = conn.state != ConnState::Connecting && conn.failure.is_none();
         if stands && matches!(how, Close::Flush | Close::Passive) {
-            // Nobody is told any more that it has nothing left to send.
+            // The handler gets no event any more when it has nothing left to send.
             (conn.state, conn.receiving, conn.want_drained) = (ConnState::Closing, true, false);
             if how == Close::Passive {
                 self.lingering.add_open(clock::now(), id);

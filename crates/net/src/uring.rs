@@ -437,7 +437,7 @@ impl Net for Uring {
         let armed = conn.armed.is_some();
         match how {
             Close::Flush if conn.state == ConnState::Open => {
-                // Nobody is told any more that it has nothing left to send.
+                // The handler gets no event any more when it has nothing left to send.
                 (conn.state, conn.receiving, conn.want_drained) =
                     (ConnState::Flushing, true, false);
                 // Input left unread would turn the FIN into a RST.

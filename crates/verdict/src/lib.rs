@@ -36,9 +36,8 @@ mod offered;
 #[cfg(test)]
 mod published;
 pub mod refused;
-mod seen;
-pub mod sound;
-mod turned;
+mod changed_between_runs;
+mod server_change;
 pub mod usl;
 pub mod validity;
 
@@ -53,8 +52,8 @@ pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
-pub use seen::Seen;
-pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
+pub use changed_between_runs::KnownResponses;
+pub use server_change::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

@@ -38,7 +38,7 @@ const PLACES: &[Place] = &[
     Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
     Place { name: "gate", pure: false, may_use: &["model", "wire", "tls", "net"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "tls", "net"] },
-    Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
+    Place { name: "testkit", pure: false, may_use: &["net"] },
     Place {
         name: "measure",
         pure: false,

@@ -1,4 +1,5 @@
-//! From words to an expression, by recursive descent. PostgreSQL's, MySQL's and SQLite's spellings at once.
+//! Parses tokens to an expression, by recursive descent. It accepts the spellings of PostgreSQL, MySQL and SQLite at
+//! once.
 
 use super::token::{Token, tokens};
 use super::{Expr, Function, Logic, Relation};

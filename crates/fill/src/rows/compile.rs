@@ -1,4 +1,4 @@
-//! From schema and facts to makers of columns.
+//! Compiles schema and facts to the generators of columns.
 
 use model::random::Permutation;
 

@@ -1,4 +1,4 @@
-//! Values that no other row has: each is made of a number of its own, one that was not there before.
+//! Values that no other row has: each is made from a number that no row has used yet.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};

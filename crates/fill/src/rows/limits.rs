@@ -1,4 +1,4 @@
-//! What conditions and types allow of a column's values, as far as they say it of one column.
+//! Bounds that conditions and types set on the values of a single column.
 
 use model::random::Draws;
 

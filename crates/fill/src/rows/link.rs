@@ -1,4 +1,4 @@
-//! Which parent a row has.
+//! The parent of each row.
 
 use std::collections::HashMap;
 

@@ -32,18 +32,9 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         rule: format!("{name}_{at}"),
         columns: columns.to_vec(),
     };
-    Table {
-        name: Name { schema: None, table: name.to_owned() },
-        columns,
-        uniques: uniques.iter().enumerate().map(unique).collect(),
-        partial: Vec::new(),
-        exclusions: Vec::new(),
-        has_primary: true,
-        references: Vec::new(),
-        checks: Vec::new(),
-        rowid: None,
-        unfit: None,
-    }
+    let uniques = uniques.iter().enumerate().map(unique).collect();
+    let table = Table::new(Name { schema: None, table: name.to_owned() }, columns);
+    Table { uniques, has_primary: true, ..table }
 }
 
 fn reference(columns: &[usize], table: usize, targets: &[usize]) -> Reference {

@@ -85,14 +85,14 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The latency that belongs to the line.
+/// The latency that the line was certified with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Envelope {
     /// The percentile, 0..1.
     pub share: f64,
-    /// What it does not exceed, in nanoseconds.
+    /// The limit that the percentile does not exceed, in nanoseconds.
     pub limit_ns: u64,
-    /// Where that is from, in words.
+    /// The objective that this comes from, in words.
     pub from: String,
 }
 
@@ -174,7 +174,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Of a load line.
+    /// Takes over a load line.
     ///
     /// # Errors
     /// When its rate is not above 0.
@@ -242,7 +242,7 @@ impl Line {
         if has_case { self.known_milli(&self.any_case, method, path) } else { None }
     }
 
-    /// A `HEAD` costs what a `GET` does: upstreams work out the same answer for it.
+    /// A `HEAD` costs what a `GET` does: upstreams work out the same response for it.
     fn known_milli(&self, tree: &PathTree, method: &[u8], path: &[u8]) -> Option<u32> {
         let of = |place: u32| &self.costs[place as usize];
         let find =

@@ -38,7 +38,7 @@ pub const STORE: &str = "plimsoll-gate.db";
 /// A listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenerSettings {
-    /// Where.
+    /// The address that it listens on.
     pub address: SocketAddr,
     /// Certificate chain and key, where TLS is spoken.
     pub identity: Option<(PathBuf, PathBuf)>,
@@ -60,11 +60,11 @@ pub struct AccessLog {
 /// What a configuration means.
 #[derive(Debug)]
 pub struct Built {
-    /// Of the policy, but for what files hold: the load line, the digester, certificate authorities.
+    /// The settings of the policy, without what is read from files: the load line, the digester, certificate authorities.
     pub policy: PolicySettings,
     /// Listeners; at least one.
     pub listeners: Vec<ListenerSettings>,
-    /// Where the admin API is.
+    /// The address of the admin API.
     pub admin: Option<SocketAddr>,
     /// The access log, where there is one.
     pub access_log: Option<AccessLog>,

@@ -1,16 +1,15 @@
-//! What a start would meet, found out without a start: every file is looked at, and none is changed. One is made and
-//! removed again in each folder that is to be written to.
+//! `gate --check`: the problems that a start would meet. Every file is read and none is changed; in each folder that will
+//! be written to, a file is made and removed again.
 //!
-//! Owns the checks of files. Names and values are `config`'s; addresses are not bound, so a port may be taken all the
-//! same.
+//! Owns the checks of files. Names and values are `config`'s. No address is bound, so a port may still be in use.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::control::{built, read, unix_s};
-use super::named::{Written, admin_token};
-use super::shown::Shown;
+use super::config_files::{Written, admin_token};
+use super::listener_certificates::ListenerCertificates;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
@@ -22,7 +21,7 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let (config, text) = read(setup)?;
     let built = built(&config, &text, setup.file.as_deref())?;
     let written = Written { text: &text, file: setup.file.as_deref() };
-    let expired = Shown::read(&config, &built, written)?.expired(unix_s());
+    let expired = ListenerCertificates::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
     let named = match path.exists() {

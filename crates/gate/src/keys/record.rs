@@ -1,4 +1,4 @@
-//! What a store keeps of keys and of changes to them, and why it cannot.
+//! The records of a store: keys, and changes to them; and the errors of a store.
 
 use std::fmt;
 use std::path::PathBuf;

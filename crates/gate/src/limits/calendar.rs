@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
+use model::date::civil;
+
 const DAY_S: i64 = 86_400;
 /// A clock that is put back by less is waited for before another day begins.
 const PUT_BACK_S: i64 = 3600;
@@ -30,7 +32,7 @@ impl Periods {
     pub fn at(unix_s: i64) -> Self {
         let unix_s = unix_s.max(0);
         let days = unix_s / DAY_S;
-        let (year, month) = year_and_month(days);
+        let (year, month, _) = civil(days);
         let next = if month == 12 { first_day(year + 1, 1) } else { first_day(year, month + 1) };
         let left = |end_s: i64| u32::try_from(end_s - unix_s).unwrap_or(u32::MAX);
         Self {
@@ -45,22 +47,7 @@ impl Periods {
 
 /// Year, month (1..=12) and day (1..=31) of seconds since the epoch, in UTC.
 pub fn date(unix_s: i64) -> (i64, i64, i64) {
-    let days = unix_s.div_euclid(DAY_S);
-    let (year, month) = year_and_month(days);
-    (year, month, days - first_day(year, month) + 1)
-}
-
-/// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,
-/// whose months before the last have a regular length.
-fn year_and_month(days: i64) -> (i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day = shifted.rem_euclid(146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (year + era * 400 + i64::from(month <= 2), month)
+    civil(unix_s.div_euclid(DAY_S))
 }
 
 /// Day since the epoch of a month's first.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Next, Route as To, Taken};
 
-use super::caps::Caps;
+use super::connection_caps::Caps;
 use super::shared::{Counts, Entrance, RUN, Shared};
 use super::worker::{UP, Worker};
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::admission::{Line, Part};
 use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
@@ -122,7 +122,7 @@ fn worker() -> (Arc<Shared>, Worker) {
     let shared = Arc::new(Shared {
         current,
         health: Arc::new(Health::default()),
-        log: Some(Arc::new(Shelf::new(1.0))),
+        log: Some(Arc::new(PageQueue::new(1.0))),
         caps: Caps::default(),
         stop: RUN.into(),
         counts: vec![Counts::default()],
@@ -139,7 +139,7 @@ fn receives(worker: &mut Worker, wires: &mut Wires, token: u32, bytes: &[u8]) {
     Handler::<Wires>::event(worker, wires, token, Event::Received(lent));
 }
 
-/// One request of each client, and its answer. How many were answered with 200.
+/// One request of each client, and its response. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     const REQUEST: &[u8] =
         b"GET /v%31/7/abc%3B?a=1&%75ser_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\

@@ -1,13 +1,13 @@
-//! Active checks: requests of the gateway's own, which look whether servers are well.
+//! Active checks: requests that the gateway itself sends to see whether servers are well.
 //!
-//! Owns their timing and what counts as well. One worker makes them; what they find is `health`'s to keep.
+//! Owns their timing and which result counts as well. One worker makes them; `health` stores their results.
 
 use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};
 
 use super::failure::Failure;
-use super::handing::send_up;
-use super::up::{NONE, Up};
+use super::to_upstream::send_up;
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::health::CheckFailure;
 
@@ -53,8 +53,8 @@ impl Worker {
         send_up(net, up.id, up.tls.as_deref_mut(), request.as_bytes(), &mut self.records);
     }
 
-    /// Bytes of the answer to a check.
-    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    /// Bytes of the response to a check.
+    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
         let mut input = bytes;
         loop {
             let found = match up.parser.next(&mut input) {
@@ -72,8 +72,8 @@ impl Worker {
         }
     }
 
-    /// A check had no answer.
-    pub(super) fn check_failed(&self, up: &Up, failure: Failure) {
+    /// A check had no response.
+    pub(super) fn check_failed(&self, up: &UpstreamConn, failure: Failure) {
         self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
     }
 

@@ -1,4 +1,4 @@
-//! How an upstream failed a request: what the answer's detail, the log and its counts say.
+//! How an upstream failed a request: what the response's detail, the log and its counts say.
 
 use std::io;
 
@@ -6,13 +6,13 @@ use model::quote::plain;
 use rustls::CertificateError;
 use wire::WireError;
 
-use super::up::Up;
+use super::upstream::UpstreamConn;
 use crate::limits::date;
 
 /// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.
 const WORDS: usize = 200;
 
-/// Why an upstream gave no usable answer.
+/// Why an upstream gave no usable response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failure {
     /// It takes no connection: refused, or unreachable.
@@ -23,17 +23,17 @@ pub enum Failure {
     Tls,
     /// It closed the connection before it answered.
     Closed,
-    /// It closed the connection while it was still sent the request, and no answer was found on it.
+    /// It closed the connection while it was still sent the request, and no response was found on it.
     Unread,
     /// It did not begin to answer in time.
     Late,
-    /// Its answer is not HTTP/1.
+    /// Its response is not HTTP/1.
     NotHttp,
-    /// The head of its answer is longer than is read.
+    /// The head of its response is longer than is read.
     HeadTooLong,
-    /// Its answer's head or framing breaks a rule of HTTP/1.1.
+    /// Its response's head or framing breaks a rule of HTTP/1.1.
     Framing,
-    /// Its answer ended before it was complete, or stopped.
+    /// Its response ended before it was complete, or stopped.
     Cut,
     /// Nothing local was left for a connection to it: ports or files.
     Local,
@@ -67,7 +67,7 @@ impl Failure {
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Of an answer that cannot be read.
+    /// The failure that a response which cannot be read is.
     pub(super) fn of(error: &WireError) -> Self {
         match error {
             WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// Of TLS that failed.
+    /// The failure that an error of TLS is.
     pub(super) fn of_tls(error: &io::Error) -> Self {
         let Some(rustls::Error::InvalidCertificate(why)) = of_rustls(error) else {
             return Self::Tls;
@@ -122,8 +122,8 @@ impl Failure {
         }
     }
 
-    /// Of a connection that ended or failed before an answer.
-    pub(super) fn of_lost(up: &Up) -> Self {
+    /// Of a connection that ended or failed before a response.
+    pub(super) fn of_lost(up: &UpstreamConn) -> Self {
         match (up.connected, up.open) {
             (_, true) => Self::Closed,
             (true, false) => Self::Tls,
@@ -131,7 +131,7 @@ impl Failure {
         }
     }
 
-    /// The sentence that a client is told.
+    /// The sentence in the response to the client.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Refused => "The API could not be reached: it took no connection.",

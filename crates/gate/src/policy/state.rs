@@ -24,7 +24,7 @@ pub(super) struct Used {
     pub in_flight: AtOnce,
     pub day: Quota,
     pub month: Quota,
-    /// Requests let through that were not taken in yet by who tells other gateways; of what has quotas.
+    /// Requests let through that the exchange with other gateways has not taken yet; of what has quotas.
     pub untold: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
@@ -68,7 +68,7 @@ pub struct State {
     pub usage: Arc<Hub>,
     /// What came of shadow requests.
     pub shadowed: Shadowed,
-    /// What other gateways are told.
+    /// What other gateways are sent.
     pub shared: Meter,
     /// What this process is called in `Via`: a name that no other has, so that requests are known that come back.
     pub via: String,

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, Tried};
+use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, ConfigChange};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
 use net::limits::FileLimit;
@@ -88,7 +88,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         if changed {
             let _ = gateway.control().reload("changed file");
         }
-        let tried = gateway.control().take_tried();
+        let tried = gateway.control().take_config_changes();
         tried.iter().for_each(|tried| say(tried, &gateway.control().policy()));
         // Another configuration may name another load line.
         if !tried.is_empty() && args.watch {
@@ -119,7 +119,7 @@ fn ended(control: &Control) -> String {
 }
 
 /// Says what came of a change of the configuration.
-fn say(tried: &Tried, policy: &Policy) {
+fn say(tried: &ConfigChange, policy: &Policy) {
     let (by, held) = (&tried.by, held(policy));
     match &tried.outcome {
         Ok(reloaded) => {

@@ -1,4 +1,5 @@
-//! Whether the figures of a load line can have been measured: see `saturated`, which is of a target that was kept busy.
+//! Whether the figures of a load line can have been measured. `saturated` does the same for the part about a target that
+//! was kept busy.
 
 use model::LoadLine;
 

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::quote::counted;
 use model::{Nanos, Run, Verdict};
-use verdict::{Seen, gone_for_good};
+use verdict::{KnownResponses, gone_for_good};
 
 use super::files::{Files, Progress};
 use crate::args::CompareArgs;
@@ -39,10 +39,10 @@ pub struct Rounds {
     kept: Vec<(String, String)>,
     halted: bool,
     /// The kinds of responses of each contestant so far.
-    seen: Vec<Seen>,
+    seen: Vec<KnownResponses>,
     /// Which server went away or changed, when, and in whose words.
     lost: Option<String>,
-    /// Whether runs that are not valid are judged too, or the first of them was told of.
+    /// Whether runs that are not valid are judged too, or the first of them was reported.
     bears_doubt: bool,
 }
 
@@ -55,7 +55,7 @@ impl Rounds {
         stop: Arc<AtomicBool>,
     ) -> Self {
         Self {
-            seen: vec![Seen::default(); contestants.len()],
+            seen: vec![KnownResponses::default(); contestants.len()],
             contestants,
             shape,
             rest_ns: args.rest,

@@ -23,7 +23,7 @@ pub struct Watched {
     /// As they were at the last look.
     seen: Vec<Mark>,
     next: Option<Instant>,
-    /// Those that were told to be gone.
+    /// Those that were reported as missing.
     told: Vec<PathBuf>,
 }
 

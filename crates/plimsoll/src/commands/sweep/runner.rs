@@ -10,7 +10,7 @@ use observe::Source;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{
-    Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good, mark_changed, mark_turned,
+    Ladder, Outcome, KnownResponses, Step, exit_code_of_sweep, gone_for_good, mark_changed, mark_turned,
     same_server, to_measure_again,
 };
 
@@ -107,7 +107,7 @@ impl SweepRunner {
             sweep.again = None;
         }
         let mut rested = true;
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         for held in &mut sweep.levels {
             seen.changed(&mut held.run);
         }
