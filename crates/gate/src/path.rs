@@ -45,6 +45,8 @@ mod target;
 mod tunnel;
 mod up;
 mod waiting;
+#[cfg(test)]
+mod wires;
 mod worker;
 
 pub use certificates::{Identity, Trust};
