@@ -32,8 +32,8 @@ impl Worker {
         !self.is_full()
     }
 
-    /// Closes the connections that one look finds, where no files are left for new ones. The net accepts those after a short
-    /// pause.
+    /// Closes the connections that one look finds, where no files are left for new ones, of clients or to upstreams. The net
+    /// accepts clients again after a short pause.
     pub(super) fn free_files<N: Net>(&mut self, net: &mut N, now: u64) {
         while self.close_idlest(net, now) {}
     }
@@ -157,5 +157,26 @@ mod tests {
         wires.from = "127.0.0.3".parse().unwrap();
         assert!(accepts(&mut worker, &mut wires).is_some());
         assert_eq!(wires.closed, [0]);
+    }
+
+    /// The request was answered with 502, while idle clients kept their files.
+    #[test]
+    fn a_connection_to_the_upstream_gets_the_file_of_an_idle_client() {
+        let (shared, mut worker) = worker(settings(8, 100));
+        let mut wires = Wires::new();
+        wires.files = 1;
+        served(&mut worker, &mut wires);
+        let [second, third, fourth] =
+            [(); 3].map(|()| accepts(&mut worker, &mut wires).expect("there is room"));
+        wires.now += IDLE_NS;
+        receives(&mut worker, &mut wires, second, GET);
+        receives(&mut worker, &mut wires, third, GET);
+        assert_eq!((wires.connecting.len(), &wires.closed[..]), (1, &[0][..]));
+        // Nobody is idle any more: the request fails, which is no fault of the server.
+        receives(&mut worker, &mut wires, fourth, GET);
+        let answer = wires.sent.iter().rfind(|sent| !sent.is_empty()).expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 502 "), "{}", answer.escape_ascii());
+        let server = &shared.health.view(wires.now)[0];
+        assert!(server.well && server.failed == 0, "{server:?}");
     }
 }

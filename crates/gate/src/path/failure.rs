@@ -3,6 +3,7 @@
 use std::io;
 
 use model::quote::plain;
+use rustix::io::Errno;
 use rustls::CertificateError;
 use wire::WireError;
 
@@ -35,7 +36,7 @@ pub enum Failure {
     Framing,
     /// Its answer ended before it was complete, or stopped.
     Cut,
-    /// Nothing local was left for a connection to it: ports or files.
+    /// Nothing local was left for a connection to it: ports or files, or no address of its family.
     Local,
     /// Its certificate has expired.
     Expired,
@@ -122,6 +123,15 @@ impl Failure {
         }
     }
 
+    /// Of a connection that is gone, by what the net says of it.
+    pub(super) fn of_gone(up: &Up, gone: net::Failure) -> Self {
+        let lacks_port = gone.errno == Errno::ADDRNOTAVAIL.raw_os_error();
+        match gone.during {
+            net::Operation::Connect if lacks_port => Self::Local,
+            _ => Self::of_lost(up),
+        }
+    }
+
     /// Of a connection that ended or failed before an answer.
     pub(super) fn of_lost(up: &Up) -> Self {
         match (up.connected, up.open) {
@@ -147,7 +157,7 @@ impl Failure {
             Self::Expired => "The API could not be reached: its certificate has expired.",
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
-            Self::Local => "The gateway has no ports or files left to reach the API.",
+            Self::Local => "The gateway has no address, port or file left to reach the API.",
         }
     }
 
@@ -169,7 +179,9 @@ impl Failure {
             Self::Untrusted => {
                 "shows a certificate of an authority that is not trusted (see `authorities`)"
             }
-            Self::Local => "cannot be reached for want of local ports or files",
+            Self::Local => {
+                "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
+            }
         }
     }
 }

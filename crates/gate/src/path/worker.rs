@@ -157,7 +157,7 @@ impl Worker {
             Event::Connected => self.up_connected(net, token),
             Event::Drained => self.up_drained(net, token),
             Event::Eof => self.up_eof(net, token),
-            Event::Failed(_) => self.up_lost(net, token),
+            Event::Failed(gone) => self.up_lost(net, token, gone),
             Event::Skipped(_) => {}
         }
     }
