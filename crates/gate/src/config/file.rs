@@ -204,7 +204,7 @@ pub struct RouteConfig {
 
 /// Which protocols may be changed to.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is true, false, or a list such as [\"websocket\"]")]
 pub enum UpgradeConfig {
     /// WebSocket, or none.
     Whether(bool),
