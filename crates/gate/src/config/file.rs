@@ -38,7 +38,8 @@ pub struct Config {
     /// `[shared]` they count themselves, and this is the number until they could.
     #[schemars(with = "Option<u32>")]
     pub gateways: Option<Spanned<u32>>,
-    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
+    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's. A server's own
+    /// certificate may stand among them, and is trusted then.
     #[schemars(with = "Option<String>")]
     pub authorities: Option<Spanned<PathBuf>>,
     /// What clients are held to.

@@ -90,6 +90,7 @@ impl Failure {
                 Self::OtherName
             }
             CertificateError::UnknownIssuer => Self::Untrusted,
+            CertificateError::Other(other) if tls::is_of_authority(other) => Self::Untrusted,
             _ => Self::Tls,
         }
     }
@@ -99,6 +100,11 @@ impl Failure {
         let error = of_rustls(error)?;
         match error {
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => None,
+            rustls::Error::InvalidCertificate(CertificateError::Other(other))
+                if tls::is_of_authority(other) =>
+            {
+                Some("it is an authority's own: name it there".to_owned())
+            }
             rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
                 not_after,
                 ..
