@@ -103,7 +103,7 @@ impl Failure {
             rustls::Error::InvalidCertificate(CertificateError::Other(other))
                 if tls::is_of_authority(other) =>
             {
-                Some("it is an authority's own: name it there".to_owned())
+                Some("it is its own authority: name it there".to_owned())
             }
             rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
                 not_after,
