@@ -44,11 +44,13 @@ pub enum Failure {
     OtherName,
     /// Its certificate is of no authority that is trusted.
     Untrusted,
+    /// Its answer was not complete within the time that the route gives all of it.
+    TooLong,
 }
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
@@ -63,6 +65,7 @@ impl Failure {
         Self::Expired,
         Self::OtherName,
         Self::Untrusted,
+        Self::TooLong,
     ];
 
     /// How many there are.
@@ -163,6 +166,7 @@ impl Failure {
             Self::Expired => "The API could not be reached: its certificate has expired.",
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
+            Self::TooLong => "The API took too long to end its answer.",
             Self::Local => "The gateway has no address, port or file left to reach the API.",
         }
     }
@@ -185,6 +189,7 @@ impl Failure {
             Self::Untrusted => {
                 "shows a certificate of an authority that is not trusted (see `authorities`)"
             }
+            Self::TooLong => "does not end answers in time (`whole` of the route's `timeouts`)",
             Self::Local => {
                 "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
             }
