@@ -179,4 +179,16 @@ mod tests {
         let server = &shared.health.view(wires.now)[0];
         assert!(server.well && server.failed == 0, "{server:?}");
     }
+
+    #[test]
+    fn a_check_or_a_shadow_costs_no_client_its_connection() {
+        let (_shared, mut worker) = worker(settings(8, 100));
+        let mut wires = Wires::new();
+        wires.files = 1;
+        served(&mut worker, &mut wires);
+        wires.now += IDLE_NS;
+        let no_client = crate::policy::NONE;
+        assert_eq!(worker.open_up(&mut wires, 0, no_client, u64::MAX), None);
+        assert!(wires.closed.is_empty());
+    }
 }

@@ -89,7 +89,7 @@ impl Worker {
             (Some(_), None) => return None,
         };
         let route = Route { to: Peer::Tcp(state.socket), from: None };
-        let id = self.connect_by(net, token, &route)?;
+        let id = self.connect_by(net, token, &route, client)?;
         let mut up = Up::new(id, token, server, client, ANSWER_LIMITS);
         up.tls = tls;
         self.ups.insert(Box::new(up));
@@ -102,10 +102,18 @@ impl Worker {
         Some(token)
     }
 
-    /// Asks for a connection, again where no file was left for it and idle clients made room. `None` where none did.
-    fn connect_by<N: Net>(&mut self, net: &mut N, token: u32, route: &Route) -> Option<ConnId> {
-        if let Ok(id) = net.connect(UP | token, route) {
-            return Some(id);
+    /// Asks for a connection: again where no file was left for it, and idle clients made room. Checks and shadows cost no client its
+    /// connection.
+    fn connect_by<N: Net>(
+        &mut self,
+        net: &mut N,
+        token: u32,
+        route: &Route,
+        client: u32,
+    ) -> Option<ConnId> {
+        let made = net.connect(UP | token, route);
+        if made.is_ok() || client == NONE {
+            return made.ok();
         }
         let now = net.now();
         self.free_files(net, now);
