@@ -50,6 +50,8 @@ mod target;
 mod tunnel;
 mod upstream;
 mod body_buffering;
+#[cfg(test)]
+mod wires;
 mod worker;
 
 pub use certificates::{Identity, Trust};

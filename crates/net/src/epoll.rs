@@ -186,6 +186,11 @@ impl Epoll {
                     return;
                 }
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                // Without a file left the kernel says so before it looks whether anybody waits.
+                Err(_) if !socket::has_peers(listener) => {
+                    self.accept_at = u64::MAX;
+                    return;
+                }
                 Err(error) => Err(error.into()),
             };
             match accepted {

@@ -27,14 +27,12 @@ impl Worker {
             }
             server.check_ns = now.saturating_add(rule.every_ns);
             let due = now.saturating_add(rule.timeout_ns);
-            match self.open_up(net, number as u32, NONE, due) {
-                Some(token) => {
-                    self.pools.servers[number].checking = true;
-                    if let Some(up) = self.ups.get_mut(token) {
-                        up.check = up.server;
-                    }
+            // A check that cannot be made for want of files says nothing of the server.
+            if let Some(token) = self.open_up(net, number as u32, NONE, due) {
+                self.pools.servers[number].checking = true;
+                if let Some(up) = self.ups.get_mut(token) {
+                    up.check = up.server;
                 }
-                None => self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::Local))),
             }
         }
     }

@@ -169,6 +169,11 @@ impl Exchange {
 }
 
 impl Exchange {
+    /// When the time for all of it is up.
+    pub(super) fn ends_ns(&self) -> u64 {
+        self.ticket.admitted_at_ns.saturating_add(self.timeouts.whole_ns)
+    }
+
     /// Whether the client may be waiting for the upstream to say that it is to send its body.
     pub(super) fn awaits_continue(&self) -> bool {
         self.expects_continue && !self.interim && self.body_bytes == 0 && !self.read_whole

@@ -3,6 +3,7 @@
 use std::io;
 
 use model::quote::plain;
+use rustix::io::Errno;
 use rustls::CertificateError;
 use wire::WireError;
 
@@ -35,7 +36,7 @@ pub enum Failure {
     Framing,
     /// Its response ended before it was complete, or stopped.
     Cut,
-    /// Nothing local was left for a connection to it: ports or files.
+    /// Nothing local was left for a connection to it: ports or files, or no address of its family.
     Local,
     /// Its certificate has expired.
     Expired,
@@ -43,11 +44,13 @@ pub enum Failure {
     OtherName,
     /// Its certificate is of no authority that is trusted.
     Untrusted,
+    /// Its answer was not complete within the time that the route gives all of it.
+    TooLong,
 }
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
@@ -62,6 +65,7 @@ impl Failure {
         Self::Expired,
         Self::OtherName,
         Self::Untrusted,
+        Self::TooLong,
     ];
 
     /// How many there are.
@@ -89,6 +93,7 @@ impl Failure {
                 Self::OtherName
             }
             CertificateError::UnknownIssuer => Self::Untrusted,
+            CertificateError::Other(other) if tls::is_of_authority(other) => Self::Untrusted,
             _ => Self::Tls,
         }
     }
@@ -98,6 +103,11 @@ impl Failure {
         let error = of_rustls(error)?;
         match error {
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => None,
+            rustls::Error::InvalidCertificate(CertificateError::Other(other))
+                if tls::is_of_authority(other) =>
+            {
+                Some("it is its own authority: name it there".to_owned())
+            }
             rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
                 not_after,
                 ..
@@ -119,6 +129,15 @@ impl Failure {
                 ))
             }
             _ => Some(plain(&error.to_string(), WORDS)),
+        }
+    }
+
+    /// Of a connection that is gone, by what the net says of it.
+    pub(super) fn of_gone(up: &UpstreamConn, gone: net::Failure) -> Self {
+        let lacks_port = gone.errno == Errno::ADDRNOTAVAIL.raw_os_error();
+        match gone.during {
+            net::Operation::Connect if lacks_port => Self::Local,
+            _ => Self::of_lost(up),
         }
     }
 
@@ -147,7 +166,8 @@ impl Failure {
             Self::Expired => "The API could not be reached: its certificate has expired.",
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
-            Self::Local => "The gateway has no ports or files left to reach the API.",
+            Self::TooLong => "The API took too long to end its answer.",
+            Self::Local => "The gateway has no address, port or file left to reach the API.",
         }
     }
 
@@ -169,7 +189,10 @@ impl Failure {
             Self::Untrusted => {
                 "shows a certificate of an authority that is not trusted (see `authorities`)"
             }
-            Self::Local => "cannot be reached for want of local ports or files",
+            Self::TooLong => "does not end answers in time (`whole` of the route's `timeouts`)",
+            Self::Local => {
+                "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
+            }
         }
     }
 }

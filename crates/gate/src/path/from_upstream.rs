@@ -226,8 +226,8 @@ impl Worker {
     }
 
     /// A connection to a server is gone, or could not be made.
-    pub(super) fn up_lost<N: Net>(&mut self, net: &mut N, token: u32) {
-        let failure = self.ups.get(token).map_or(Failure::Closed, Failure::of_lost);
+    pub(super) fn up_lost<N: Net>(&mut self, net: &mut N, token: u32, gone: net::Failure) {
+        let failure = self.ups.get(token).map_or(Failure::Closed, |up| Failure::of_gone(up, gone));
         self.up_failed(net, token, Close::Now, Fault::Upstream(failure));
     }
 

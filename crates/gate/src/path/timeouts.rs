@@ -46,7 +46,6 @@ impl Worker {
             let idle = now.saturating_add(exchange.timeouts.idle_ns);
             return idle.min(self.key_ends_ns(exchange, now));
         }
-        let whole = exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns);
         let stage = match (exchange.status, exchange.read_whole) {
             (0, false) if exchange.awaits_continue() => match exchange.any_sent {
                 true => exchange.sent_ns.saturating_add(exchange.timeouts.first_byte_ns),
@@ -67,7 +66,7 @@ impl Worker {
             _ if client.draining => now.saturating_add(bounds.send_idle_ns),
             _ => now.saturating_add(exchange.timeouts.idle_ns),
         };
-        stage.min(whole)
+        stage.min(exchange.ends_ns())
     }
 
     /// Looks all deadlines over.
@@ -121,7 +120,9 @@ impl Worker {
                 count(&self.counts().aborted);
                 // Where the client is slow, no end of the upstream's is awaited.
                 if !client.draining && exchange.server != NONE {
-                    self.pools.servers[exchange.server as usize].health.failed_by(Failure::Cut);
+                    let is_over = now >= exchange.ends_ns();
+                    let failure = if is_over { Failure::TooLong } else { Failure::Cut };
+                    self.pools.servers[exchange.server as usize].health.failed_by(failure);
                 }
                 self.cut_client(net, &mut client, Close::Reset);
             }
@@ -142,9 +143,7 @@ impl Worker {
         let bounds = self.policy.client();
         let ends_ns = match &client.exchange {
             Some(exchange) if exchange.tunnel => self.key_ends_ns(exchange, now),
-            Some(exchange) => {
-                exchange.ticket.admitted_at_ns.saturating_add(exchange.timeouts.whole_ns)
-            }
+            Some(exchange) => exchange.ends_ns(),
             None => NEVER,
         };
         if !client.draining || now >= ends_ns {

@@ -89,7 +89,7 @@ impl Worker {
             (Some(_), None) => return None,
         };
         let route = Route { to: Peer::Tcp(state.socket), from: None };
-        let id = net.connect(UP | token, &route).ok()?;
+        let id = self.connect_by(net, token, &route, client)?;
         let mut up = UpstreamConn::new(id, token, server, client, RESPONSE_LIMITS);
         up.tls = tls;
         self.ups.insert(Box::new(up));
@@ -100,6 +100,24 @@ impl Worker {
         self.pools.servers[server as usize].open += 1;
         count(&self.counts().connects);
         Some(token)
+    }
+
+    /// Asks for a connection: again where no file was left for it, and idle clients made room. Checks and shadows cost no client its
+    /// connection.
+    fn connect_by<N: Net>(
+        &mut self,
+        net: &mut N,
+        token: u32,
+        route: &Route,
+        client: u32,
+    ) -> Option<ConnId> {
+        let made = net.connect(UP | token, route);
+        if made.is_ok() || client == NONE {
+            return made.ok();
+        }
+        let now = net.now();
+        self.free_files(net, now);
+        net.connect(UP | token, route).ok()
     }
 
     /// A connection stands.
@@ -224,5 +242,36 @@ pub(super) fn send_up<N: Net>(
             tls.outgoing(records);
             net.send(id, records);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use net::{Event, Handler, Operation};
+    use rustix::io::Errno;
+
+    use super::*;
+    use crate::path::wires::{Wires, accepts, receives, worker_of};
+    use crate::policy::{Policy, Upstream};
+
+    /// It was said that the server takes no connections.
+    #[test]
+    fn a_want_of_ports_is_said() {
+        let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
+        let (shared, mut worker) = worker_of(Policy::open(upstream), None);
+        let mut wires = Wires::new();
+        let client = accepts(&mut worker, &mut wires).expect("there is room");
+        receives(&mut worker, &mut wires, client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let errno = Errno::ADDRNOTAVAIL.raw_os_error();
+        let gone = net::Failure { during: Operation::Connect, errno };
+        let mut attempts = 0;
+        while let Some((up, _)) = wires.connecting.pop() {
+            Handler::<Wires>::event(&mut worker, &mut wires, up, Event::Failed(gone));
+            attempts += 1;
+        }
+        let answer = String::from_utf8_lossy(&wires.sent[0]).into_owned();
+        assert!(answer.contains(Failure::Local.detail()), "{answer}");
+        let failed_by = shared.health.view(wires.now)[0].failed_by;
+        assert_eq!((failed_by[Failure::Local as usize], attempts), (2, 2));
     }
 }

@@ -157,7 +157,7 @@ impl Worker {
             Event::Connected => self.up_connected(net, token),
             Event::Drained => self.up_drained(net, token),
             Event::Eof => self.up_eof(net, token),
-            Event::Failed(_) => self.up_lost(net, token),
+            Event::Failed(gone) => self.up_lost(net, token, gone),
             Event::Skipped(_) => {}
         }
     }
@@ -196,19 +196,21 @@ impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32> {
         let bounds = *self.policy.client();
         let now = net.now();
-        let has_room = self.has_room(net, now);
-        let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
-        let token = self.clients.next();
-        let mut client = Client::new(conn, token, ip, self.limits());
         count(&self.counts().accepted);
+        let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
-        let ip = client.address.ip;
-        let fits = has_room && !matches!(tls, Some(None));
-        if !fits || !self.shared.caps.add(ip, bounds.connections_per_address) {
+        // Who has all that an address may have takes nobody else's connection.
+        let of_address = self.shared.caps.add(ip, bounds.connections_per_address);
+        if !of_address || matches!(tls, Some(None)) || !self.has_room(net, now) {
+            if of_address {
+                self.shared.caps.remove(ip);
+            }
             count(&self.counts().capped);
             count(&self.counts().closed);
             return None;
         }
+        let token = self.clients.next();
+        let mut client = Client::new(conn, token, ip, self.limits());
         client.counted = Some(ip);
         client.tls = tls.flatten().map(Box::new);
         if self.entrance.proxy {

@@ -368,6 +368,7 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
             "header = \"\"\nquery = \"\"\nbearer = false",
             "line 51, column 10: no request could carry a key",
         ),
+        ("public = true", "upgrade = 3", "this is true, false, or a list such as [\"websocket\"]"),
         ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",

@@ -22,7 +22,7 @@ const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
 
 /// Trusts certificates of the user's, and what they signed.
 #[derive(Debug)]
-pub(super) struct Trusted {
+pub struct Trusted {
     /// Looks for a chain to one of them.
     chains: Arc<WebPkiServerVerifier>,
     /// Each, with its subject in DER.
@@ -34,7 +34,7 @@ impl Trusted {
     ///
     /// # Errors
     /// When one of them cannot be used.
-    pub(super) fn new(
+    pub fn new(
         certificates: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,
     ) -> Result<Self, Error> {
@@ -102,7 +102,7 @@ fn is_borne(why: &CertificateError) -> bool {
 }
 
 /// Whether a certificate was refused for being marked as an authority's.
-pub(crate) fn is_of_authority(other: &OtherError) -> bool {
+pub fn is_of_authority(other: &OtherError) -> bool {
     other.to_string() == "CaUsedAsEndEntity"
 }
 
