@@ -104,6 +104,7 @@ impl Worker {
             return self.drop_up(net, &up, Close::Now);
         };
         let progress = self.pass_on(net, &mut client, &mut up, bytes);
+        self.end_trial(&mut client);
         match progress {
             Progress::More => {
                 self.hold_back(net, &mut client, &mut up);
@@ -111,6 +112,7 @@ impl Worker {
             }
             Progress::Done(keep) => self.complete(net, &mut client, up, keep),
             Progress::Tunnel(rest) => {
+                self.pools.servers[up.server as usize].health.succeeded();
                 self.ups.put(token, up);
                 count(&self.counts().tunnels);
                 self.leave_line(&mut client, net.taken_in().at);
@@ -127,6 +129,16 @@ impl Worker {
         }
         self.read_held(net, &mut client);
         self.settle(net, client);
+    }
+
+    /// Where the request that tries a server is being answered, others may try it too: an answer or a tunnel may last for hours.
+    fn end_trial(&self, client: &mut Client) {
+        if let Some(exchange) = &mut client.exchange
+            && exchange.first_byte_ns > 0
+            && std::mem::take(&mut exchange.on_trial)
+        {
+            self.pools.servers[exchange.server as usize].health.end_trial();
+        }
     }
 
     /// The protocol was changed: for the load line the request is over. A tunnel that is idle for long is no stall either.
