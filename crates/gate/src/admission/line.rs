@@ -9,6 +9,7 @@ use model::loadline::seldom_exceeded;
 use model::units::parse_duration;
 use model::{LevelKind, LoadLine};
 
+use crate::config::in_words;
 use crate::policy::{PathPattern, PathTree, without_slash};
 
 /// How far ahead of an even pace requests may be where the number in flight was measured.
@@ -168,7 +169,7 @@ impl Line {
             None => return Err(LineError::Unreadable("it names no schema".into())),
         }
         saturated::check(&value)?;
-        let read = serde_json::from_value(value).map_err(unreadable)?;
+        let read = read(text)?;
         let line = Self::of(&read)?;
         possible::check(&read)?;
         Ok(line)
@@ -255,6 +256,18 @@ impl Line {
     pub fn endpoints(&self) -> impl Iterator<Item = (&str, &PathPattern, u32)> {
         self.costs.iter().map(|cost| (cost.method.as_str(), &cost.path, cost.milli))
     }
+}
+
+/// Reads the fields. What is wrong is told with the field that has it, or that lacks something.
+fn read(text: &str) -> Result<LoadLine, LineError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let why = in_words(&error.inner().to_string());
+        LineError::Unreadable(match error.path().iter().len() {
+            0 => why,
+            _ => format!("{}: {why}", error.path()),
+        })
+    })
 }
 
 /// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
@@ -415,6 +428,40 @@ mod tests {
             assert!(with(field, value).is_ok(), "{field}");
         }
         assert_eq!(with("rate_high_per_s", 120.0).unwrap().spread, Some(1.19));
+    }
+
+    #[test]
+    fn what_a_field_lacks_or_has_wrong_is_told_with_the_field() {
+        let with = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            change(&mut line);
+            Line::parse(&line.to_string()).unwrap_err().to_string()
+        };
+        let remove = |object: &mut serde_json::Value, field: &str| {
+            object.as_object_mut().unwrap().remove(field).unwrap();
+        };
+        for (said, words) in [
+            (with(&|line| remove(line, "kind")), "capacity.json: missing field `kind` at line 1 "),
+            (
+                with(&|line| remove(&mut line["response_ns"], "p99")),
+                "capacity.json: response_ns: missing field `p99` at line 1 ",
+            ),
+            (
+                with(&|line| remove(&mut line["endpoints"][2], "cost")),
+                "capacity.json: endpoints[2]: missing field `cost` at line 1 ",
+            ),
+            (
+                with(&|line| line["target"]["tls"] = json!("no")),
+                "capacity.json: target.tls: invalid type: string \"no\", expected a boolean at",
+            ),
+            (
+                with(&|line| line["concurrency"] = json!("4")),
+                "concurrency: invalid type: string \"4\", expected a number at line 1 ",
+            ),
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]
