@@ -40,7 +40,7 @@ pub enum LineError {
     /// A figure cannot have been measured.
     OutOfRange {
         /// Its field.
-        field: &'static str,
+        field: String,
         /// What it says.
         value: String,
         /// What it may say, in words.
@@ -428,6 +428,25 @@ mod tests {
             assert!(with(field, value).is_ok(), "{field}");
         }
         assert_eq!(with("rate_high_per_s", 120.0).unwrap().spread, Some(1.19));
+    }
+
+    /// A cost below 0 would make an endpoint nearly free, and a response time of centuries any number at once possible.
+    #[test]
+    fn costs_and_times_that_cannot_have_been_measured_are_refused_too() {
+        let said = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            change(&mut line);
+            Line::parse(&line.to_string()).map_err(|error| error.to_string())
+        };
+        for cost in [-0.5, 2e6] {
+            let wrong = said(&|line| line["endpoints"][3]["cost"] = json!(cost)).unwrap_err();
+            let named = format!("endpoints[3].cost is {cost}, but 0 to 1000000 is possible");
+            assert!(wrong.contains(&named), "{wrong}");
+        }
+        let wrong = said(&|line| line["response_ns"]["p99"] = json!(u64::MAX)).unwrap_err();
+        assert!(wrong.contains("response_ns.p99 is 1.8"), "{wrong}");
+        assert!(said(&|line| line["endpoints"][3]["cost"] = json!(0)).is_ok());
     }
 
     #[test]
