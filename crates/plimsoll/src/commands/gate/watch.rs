@@ -39,15 +39,16 @@ impl Watched {
         self.paths == paths
     }
 
-    /// Whether one of them has changed since it was read, and no more since the last look: who writes a file in pieces
-    /// is waited for.
+    /// Whether one that is there has changed since it was read, and no more since the last look: who writes a file in pieces
+    /// is waited for. One that is gone keeps no change of another waiting, which may no longer name it.
     pub fn changed(&mut self, now: Instant) -> bool {
         if self.next.is_some_and(|next| now < next) {
             return false;
         }
         self.next = Some(now + EVERY);
         let marks: Vec<Mark> = self.paths.iter().map(mark).collect();
-        let settled = marks == self.seen && marks != self.read && !marks.contains(&None);
+        let is_news = |(mark, read): (&Mark, &Mark)| mark.is_some() && mark != read;
+        let settled = marks == self.seen && marks.iter().zip(&self.read).any(is_news);
         self.seen.clone_from(&marks);
         if settled {
             self.read = marks;
@@ -106,5 +107,27 @@ mod tests {
         assert!(!look(&mut watched) && !look(&mut watched));
         fs::write(&path, "three").unwrap();
         assert!(!look(&mut watched) && look(&mut watched));
+    }
+
+    /// The certificate was renamed, and the configuration names it by its new name.
+    #[test]
+    fn a_file_that_is_gone_keeps_no_change_of_another_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, cert) = (folder.path().join("gate.toml"), folder.path().join("cert.pem"));
+        fs::write(&file, "one").unwrap();
+        fs::write(&cert, "cert").unwrap();
+        let mut watched = Watched::new(vec![file.clone(), cert.clone()]);
+        let mut now = Instant::now();
+        let mut look = |watched: &mut Watched| {
+            now += EVERY;
+            watched.changed(now)
+        };
+        fs::rename(&cert, folder.path().join("other.pem")).unwrap();
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(&file, "another").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        // It was not there when the configuration was read.
+        fs::rename(folder.path().join("other.pem"), &cert).unwrap();
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
     }
 }
