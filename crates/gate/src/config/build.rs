@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use model::secret::mask_address;
 use toml::Spanned;
 
 use super::file::*;
@@ -355,13 +356,15 @@ impl Builder<'_> {
     /// The servers of a URL: one for each address that its name has.
     fn server(&self, written: &Spanned<String>) -> Result<Vec<UpstreamAddress>, ConfigError> {
         let url = written.get_ref();
+        // A server has no user and password: one that is written there goes to no log.
+        let shown = if url.contains('@') { mask_address(url) } else { url.clone() };
         let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
             (Some(rest), _) => (false, rest),
             (_, Some(rest)) => (true, rest),
             _ => {
                 return Err(self.wrong(
                     written,
-                    format!("`{url}`: a server is a URL such as http://10.0.0.7:8080"),
+                    format!("`{shown}`: a server is a URL such as http://10.0.0.7:8080"),
                 ));
             }
         };
@@ -369,7 +372,7 @@ impl Builder<'_> {
         if text.is_empty() || text.contains(['/', '?', '#', '@', ' ']) {
             return Err(self.wrong(
                 written,
-                format!("`{url}`: a server is scheme, host and port alone; paths are rewritten by routes"),
+                format!("`{shown}`: a server is scheme, host and port alone; paths are rewritten by routes"),
             ));
         }
         let ends_with_port = text.rsplit_once(':').is_some_and(|(host, port)| {

@@ -312,6 +312,21 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
     cases.into_iter().for_each(is_said);
 }
 
+/// What is said of a configuration goes to logs.
+#[test]
+fn passwords_in_urls_are_not_repeated() {
+    for (url, shown) in [
+        ("http://ada:hunter2@[::1]:81/", "`http://ada:***@[::1]:81/`: a server is scheme, host and"),
+        ("ada:hunter2@[::1]:81", "`ada:***`: a server is a URL such as"),
+    ] {
+        let said = built(&WHOLE.replace("http://[::1]:81/", url)).unwrap_err().to_string();
+        assert!(said.contains(shown) && !said.contains("hunter2"), "{said}");
+    }
+    let http = "every = \"1s\"\nhttp = \"http://ada:hunter2@[::1]:81/\"";
+    let said = built(&WHOLE.replace("every = \"1s\"", http)).unwrap_err().to_string();
+    assert!(said.contains("line 64, column 8: usage is sent to") && !said.contains("hunter2"), "{said}");
+}
+
 #[test]
 fn a_method_is_any_token_in_capitals() {
     let text = WHOLE.replace("\"GET\", ", "\"VERSION-CONTROL\", \"M-SEARCH\", ");
