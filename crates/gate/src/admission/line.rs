@@ -262,7 +262,7 @@ impl Line {
 fn read(text: &str) -> Result<LoadLine, LineError> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let why = in_words(&error.inner().to_string());
+        let why = in_words(&error.inner().to_string(), "an object");
         LineError::Unreadable(match error.path().iter().len() {
             0 => why,
             _ => format!("{}: {why}", error.path()),

@@ -312,6 +312,29 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
     cases.into_iter().for_each(is_said);
 }
 
+#[test]
+fn what_there_is_one_of_or_several_is_said_as_it_is_written() {
+    for (text, said) in [
+        ("workers = 1\n[listen]\n", "line 2, column 1: there may be several of it: write [[listen]]"),
+        (
+            "[tier.free]\nrate = \"1/s\"\n",
+            "write [[tier]], and name = \"free\" below",
+        ),
+        ("[[admin]]\naddress = \":1\"\n", "line 1, column 1: there is one of it: write [admin]"),
+        ("[[limits.all]]\nrate = \"1/s\"\n", "there is one of it: write [limits.all]"),
+        (
+            "admin = \"127.0.0.1:1\"",
+            "line 1, column 9: invalid type: string \"127.0.0.1:1\", expected a table",
+        ),
+        ("listen = \":1\"", "line 1, column 10: invalid type: string \":1\", expected a list"),
+        ("loadline = 5", "expected the path of a file, in quotes"),
+        ("[[tier]]\nname = \"x\"\npriority = \"high\"", "expected a whole number from -2147483648"),
+    ] {
+        let error = Config::parse(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
 /// What is said of a configuration goes to logs.
 #[test]
 fn passwords_in_urls_are_not_repeated() {
