@@ -13,7 +13,7 @@ use super::own::{Awaited, Own};
 use super::restart::{Fixed, report_every_s};
 use super::shown::Shown;
 use super::tried::{Tried, Unsaid, refusal};
-use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
+use super::{GatewayError, Reloaded, Setup, Troubles, notes, preflight, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
 use crate::health::Health;
@@ -275,6 +275,7 @@ impl Control {
         };
         let built = built(&config, text, file)?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
+        preflight::of_restart(&config, &waits_for_restart, written)?;
         let shown = Shown::read(&config, &built, written)?;
         let mut changing = self.changing();
         let mut settings = built.policy;

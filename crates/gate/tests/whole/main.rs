@@ -507,6 +507,24 @@ fn a_reload_names_files_that_it_does_not_read_again() {
     assert_eq!(waits(), ["admin.token_file"]);
 }
 
+/// Of settings that wait for it: it was accepted, and the next start failed.
+#[test]
+fn a_reload_is_refused_where_a_restart_would_fail() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let before = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &before);
+    for more in [
+        "[access_log]\npath = \"/nonexistent/access.log\"\n",
+        "[admin]\ntoken_file = \"/nonexistent/token\"\n",
+        "[usage]\njson_lines = \"/nonexistent/usage.jsonl\"\n",
+    ] {
+        let refused = gateway.control().replace(&text(&folder, api.addr(), more), "test");
+        let said = refused.expect_err("a restart would fail").to_string();
+        assert!(said.starts_with("the body: line 10, column ") && said.contains("/nonexistent/"), "{said}");
+        assert_eq!(gateway.control().text(), before);
+    }
+}
+
 #[test]
 fn a_reload_asks_for_keys_where_all_of_them_are_revoked() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
