@@ -462,6 +462,9 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder.plimsoll("gate keys add --store new.db").ok();
     folder.plimsoll("gate usage --store new.db").ok().prints("no gateway has run with this store");
     folder
+        .plimsoll("gate keys revoke ada --store new.db")
+        .refuses(2, "a key is named by its number, as `plimsoll gate keys list` shows it");
+    folder
         .plimsoll("gate keys add --rate banana")
         .refuses(2, "`banana` is no rate: write 100/s, 30/m or 1000/h");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
