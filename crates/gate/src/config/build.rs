@@ -17,8 +17,8 @@ use super::place::ConfigError;
 use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, Limits, PolicySettings, Quotas, Route, Tier, Upstream,
-    UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, Limits, NAMES_MOST, PolicySettings, Quotas, Route, Tier,
+    Upstream, UpstreamAddress,
 };
 use crate::shared::Place;
 use crate::usage::HttpSink;
@@ -26,6 +26,8 @@ use crate::usage::HttpSink;
 const SECOND: u64 = 1_000_000_000;
 /// Gateways before one API at most.
 const GATEWAYS_MOST: u32 = 1000;
+/// Upstreams, routes, and tiers at most: keys of no tier take one of the numbers that tiers have.
+const EACH_MOST: usize = NAMES_MOST - 1;
 /// Threads of each listener at most: more than processors are of no use.
 const WORKERS_MOST: usize = 1024;
 /// Bytes of a head at least and at most.
@@ -95,6 +97,7 @@ impl Built {
         resolve: Resolve,
     ) -> Result<Self, ConfigError> {
         let builder = Builder { text, resolve };
+        builder.not_too_many(config)?;
         let mut upstreams = Vec::new();
         for upstream in &config.upstream {
             builder.fresh(&upstream.name, upstreams.iter().map(|other: &Upstream| &*other.name))?;
@@ -183,6 +186,19 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses more of a kind than a gateway tells apart.
+    fn not_too_many(&self, config: &Config) -> Result<(), ConfigError> {
+        let upstreams = config.upstream.get(EACH_MOST).map(|it| ("upstreams", &it.name));
+        let routes = config.route.get(EACH_MOST).map(|it| ("routes", &it.name));
+        let tiers = config.tier.get(EACH_MOST).map(|it| ("tiers", &it.name));
+        match upstreams.or(routes).or(tiers) {
+            Some((what, name)) => {
+                Err(self.wrong(name, format!("a configuration has at most {EACH_MOST} {what}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Addresses of clients, each listened on once.

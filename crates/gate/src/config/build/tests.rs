@@ -335,6 +335,21 @@ fn what_there_is_one_of_or_several_is_said_as_it_is_written() {
     }
 }
 
+/// A restart, which was advised, does not help.
+#[test]
+fn too_many_of_a_kind_are_refused_at_the_first_of_them() {
+    let with = |tiers: usize| {
+        let tiers: String = (0..tiers).map(|n| format!("[[tier]]\nname = \"t{n}\"\n")).collect();
+        built(&format!(
+            "[[listen]]\naddress = \"127.0.0.1:9\"\n[[upstream]]\nname = \"a\"\nservers = \
+             [\"http://[::1]:81\"]\n{tiers}"
+        ))
+    };
+    assert!(with(1023).is_ok());
+    let said = with(1024).unwrap_err().to_string();
+    assert_eq!(said, "line 2053, column 8: a configuration has at most 1023 tiers");
+}
+
 /// What is said of a configuration goes to logs.
 #[test]
 fn passwords_in_urls_are_not_repeated() {
