@@ -309,10 +309,13 @@ fn envelope(line: &LoadLine) -> Envelope {
     })
 }
 
-/// Reads `p99<100ms` and `p99.9 <= 1s`; other objectives are not on a percentile of latency.
+/// Reads `p99<100ms`, `p99.9 <= 1s` and `service.p99<20ms`; other objectives are not on a percentile of latency. What the gateway
+/// sees is service time, which response time is no less than.
 fn objective(written: &str) -> Option<Envelope> {
     let (figure, limit) = written.split_once('<')?;
-    let percent: f64 = figure.trim().strip_prefix('p')?.parse().ok()?;
+    let figure = figure.trim();
+    let figure = figure.strip_prefix("service.").unwrap_or(figure);
+    let percent: f64 = figure.strip_prefix('p')?.parse().ok()?;
     let limit_ns = parse_duration(limit.trim_start_matches('=').trim()).ok()?;
     (percent > 0.0 && percent < 100.0 && limit_ns > 0).then(|| Envelope {
         share: percent / 100.0,
@@ -381,6 +384,14 @@ mod tests {
         let line = Line::parse(&text(5000.0, "concurrency", &[])).unwrap();
         assert_eq!((line.rate_per_s, line.at_once), (5000.0, 100.0));
         assert_eq!(line.envelope.limit_ns, 30_000_000);
+    }
+
+    #[test]
+    fn an_objective_on_service_time_is_one() {
+        let of = |objectives: &[&str]| Line::parse(&text(100.0, "rate", objectives)).unwrap();
+        let line = of(&["p99<100ms", "service.p95<20ms", "top3: p50<1ms", "service.mean<1ms"]);
+        let Envelope { share, limit_ns, from } = line.envelope;
+        assert_eq!((share, limit_ns, &*from), (0.95, 20_000_000, "service.p95<20ms"));
     }
 
     #[test]
