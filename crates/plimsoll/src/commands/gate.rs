@@ -10,7 +10,7 @@ mod watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
@@ -61,9 +61,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
     let stop = stop_on_signal_but_hangup()?;
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
+    let mut read_at = SystemTime::now();
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
-    let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
+    let mut watched = args.watch.then(|| Watched::new(gateway.control().files(), read_at));
     while !stopped(&stop) && !gateway.is_replaced() {
         thread::sleep(LOOK_EVERY);
         let again = again.swap(false, Ordering::SeqCst);
@@ -93,9 +94,11 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         // Another configuration may name another load line.
         if !tried.is_empty() && args.watch {
             let files = gateway.control().files();
-            watched =
-                watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
+            let known = watched.filter(|known| known.is_of(&files));
+            watched = known.or_else(|| Some(Watched::new(files, read_at)));
         }
+        // What is tried from here on is said by the next look.
+        read_at = SystemTime::now();
     }
     let control = Arc::clone(gateway.control());
     let wrong = gateway.drain();
