@@ -59,8 +59,12 @@ pub(super) fn read_text(path: &Path, most: usize) -> io::Result<String> {
 /// Reads a load line.
 pub(super) fn load_line(path: &Path) -> Result<Line, GatewayError> {
     let json = read_text(path, LINE_MOST).map_err(|error| {
-        let path = path.display();
-        GatewayError::File(format!("{path}: {error}; `plimsoll capacity` writes load lines"))
+        let within = path.join("capacity.json");
+        let why = match within.is_file() {
+            true => format!("it is a folder; its load line is {}", within.display()),
+            false => format!("{error}; `plimsoll capacity` writes load lines"),
+        };
+        GatewayError::File(format!("{}: {why}", path.display()))
     })?;
     Line::parse(&json).map_err(|error| GatewayError::Line(path.to_owned(), error))
 }
@@ -101,6 +105,15 @@ mod tests {
         std::fs::write(&path, b"a\nb\xff\n").unwrap();
         let encoding = "line 2 is no text in UTF-8: save the file in that encoding";
         assert_eq!(said(&path, 100), Err(encoding.into()));
+    }
+
+    #[test]
+    fn a_folder_of_results_is_told_with_its_load_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = || load_line(folder.path()).unwrap_err().to_string();
+        assert!(said().ends_with("; `plimsoll capacity` writes load lines"), "{}", said());
+        std::fs::write(folder.path().join("capacity.json"), "{}").unwrap();
+        assert!(said().ends_with("/capacity.json"), "{}", said());
     }
 
     #[test]
