@@ -182,6 +182,14 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
     if args.workers == Some(0) {
         return wrong_usage("--workers 0: at least one thread is needed");
     }
+    if let Some(word) = args.config.as_ref().filter(|path| path.extension().is_none())
+        && !word.exists()
+    {
+        return cannot_run(format!(
+            "{}: there is no such file; the commands of `plimsoll gate` are keys, usage and export",
+            word.display()
+        ));
+    }
     let flags = Flags {
         listen: args.listen.clone(),
         upstream: args.upstream.clone(),
