@@ -257,6 +257,9 @@ fn opening(gateway: &Gateway) -> String {
     }
     text += &noted(&gateway.control().outcome().notes);
     if let Some(address) = gateway.admin_address() {
+        if !address.ip().is_loopback() {
+            text += "note: other machines can reach the admin API, and its token is sent without TLS\n";
+        }
         text += &match gateway.made_token() {
             Some(token) => {
                 format!("usage page and admin API:\n  http://{address}/#token={token}\n")

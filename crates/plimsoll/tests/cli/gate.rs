@@ -416,6 +416,21 @@ fn the_admin_api_takes_what_it_may_be_sent() {
 }
 
 #[test]
+fn an_admin_api_that_other_machines_reach_is_told() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for (admin, is_told) in [("127.0.0.1:0", false), ("0.0.0.0:0", true)] {
+        let line = format!(
+            "gate --listen 127.0.0.1:0 --upstream {} --admin {admin} --workers 1",
+            target.url("")
+        );
+        let gate = Gate::of(&mut folder.command(Path::new(PLIMSOLL), &line));
+        let told = gate.opening.contains("other machines can reach the admin API");
+        assert_eq!(told, is_told, "{}", gate.opening);
+        gate.end();
+    }
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.plimsoll("gate").refuses(2, "a gateway needs --listen and --upstream");
