@@ -157,13 +157,13 @@ impl Control {
     pub(super) fn new(
         setup: Setup,
         config: &Config,
+        text: &str,
         built: Built,
         store_path: &Path,
         beside: Beside,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
-        let (_, text) = read(&setup)?;
         let file = setup.file.clone();
-        let written = Written { text: &text, file: file.as_deref() };
+        let written = Written { text, file: file.as_deref() };
         let store = Store::open(store_path).map_err(GatewayError::Store);
         let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -212,7 +212,7 @@ impl Control {
             changing: Mutex::new(Changing {
                 store,
                 seen,
-                text,
+                text: text.to_owned(),
                 settings,
                 asking,
                 has_keys,
