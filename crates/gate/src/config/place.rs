@@ -1,7 +1,10 @@
 //! What is wrong with a configuration, where, and what was probably meant.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+use model::secret::mask_address;
 
 /// A name is suggested if at most so many letters differ.
 const NEAR: usize = 3;
@@ -37,7 +40,7 @@ impl ConfigError {
     /// Of the TOML parser. An unknown name is met with the nearest.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         let message = error.message();
-        let mut what = in_words(message.trim(), "a table").replace('\n', ": ");
+        let mut what = in_words(&masked(message.trim()), "a table").replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         if message.starts_with("unknown field")
             && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
@@ -70,6 +73,18 @@ impl std::error::Error for ConfigError {}
 /// Whether a message of the TOML parser is about a name, and quotes those that there are.
 fn is_name(message: &str) -> bool {
     ["unknown field", "unknown variant"].iter().any(|begin| message.starts_with(begin))
+}
+
+/// A message of the TOML parser, without the password of a URL that stands where something else is expected.
+fn masked(message: &str) -> Cow<'_, str> {
+    let quoted = message.strip_prefix("invalid type: string \"");
+    match quoted.and_then(|quoted| quoted.split_once("\", expected ")) {
+        Some((url, expected)) if url.contains("://") => {
+            let url = mask_address(url);
+            format!("invalid type: string \"{url}\", expected {expected}").into()
+        }
+        _ => message.into(),
+    }
 }
 
 /// What was meant by `[name]` where there may be several, or by `[[name]]` where there is one.

@@ -360,6 +360,9 @@ fn passwords_in_urls_are_not_repeated() {
         let said = built(&WHOLE.replace("http://[::1]:81/", url)).unwrap_err().to_string();
         assert!(said.contains(shown) && !said.contains("hunter2"), "{said}");
     }
+    let said = Config::parse("shared = \"redis://:hunter2@h\"").unwrap_err().to_string();
+    let shown = "line 1, column 10: invalid type: string \"redis://:***@h\", expected a table";
+    assert_eq!(said, shown);
     let http = "every = \"1s\"\nhttp = \"http://ada:hunter2@[::1]:81/\"";
     let said = built(&WHOLE.replace("every = \"1s\"", http)).unwrap_err().to_string();
     assert!(said.contains("line 64, column 8: usage is sent to") && !said.contains("hunter2"), "{said}");
