@@ -152,7 +152,7 @@ pub struct KeyRecord {
     pub revoked_s: Option<i64>,
 }
 
-/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `start`.
+/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `changed file`, `start`, `take-over`.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
     /// Seconds since the epoch.
