@@ -123,7 +123,7 @@ impl Gateway {
         options.log = log.as_ref().map(|log| Arc::clone(log.queue()));
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, mut collector, reporter) =
-            Control::new(setup, &config, built, &store, beside)?;
+            Control::new(setup, &config, &text, built, &store, beside)?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;

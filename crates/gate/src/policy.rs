@@ -37,6 +37,7 @@ pub use route::{
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress, WEBSOCKET,
 };
 pub use shadowed::{Shadow, ShadowView, Shadowed};
+pub(crate) use state::NAMES_MOST;
 pub use state::State;
 
 pub(crate) use tree::PathTree;

@@ -42,7 +42,9 @@ impl Account {
         }
         values.extend(of_flags(flags));
         let measured = line.map(|line| {
-            format!("{} {} {} {}", line.url, line.measured_at, line.rate_per_s, line.at_once)
+            let Line { url, measured_at, rate_per_s, at_once, envelope, .. } = line;
+            let costs: Vec<_> = line.endpoints().collect();
+            format!("{url} {measured_at} {rate_per_s} {at_once} {envelope:?} {costs:?}")
         });
         values.extend(measured.map(|measured| ("content of the load line".to_owned(), measured)));
         let digest =
@@ -188,6 +190,7 @@ impl Control {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::Envelope;
     use crate::config::Flags;
 
     fn account(text: &str, flags: Flags) -> Account {
@@ -220,6 +223,18 @@ mod tests {
         let kept = String::from_utf8(before.json()).unwrap();
         assert!(!kept.contains("hunter2") && !kept.contains("10/s"), "{kept}");
         assert_eq!(serde_json::from_str::<Account>(&kept).unwrap(), before);
+    }
+
+    /// Of the same rate, but held to another latency.
+    #[test]
+    fn what_a_load_line_says_is_a_setting() {
+        let of = |limit_ns: u64| {
+            let envelope = Envelope { limit_ns, ..Envelope::default() };
+            let line = Line { envelope, ..Line::default() };
+            Account::of(TEXT, &Config::default(), Some(&line), &Digester::new(b"secret"))
+        };
+        assert_eq!(of(1).told(&of(1)), None);
+        assert_eq!(of(1).told(&of(2)).as_deref(), Some("changed content of the load line"));
     }
 
     #[test]

@@ -44,19 +44,27 @@ pub(super) const TOKEN_MOST: usize = 4 << 10;
 
 /// Reads a text of so many bytes at most: what is named by mistake may have no end.
 pub(super) fn read_text(path: &Path, most: usize) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
-    match text.len() {
-        long if long > most => Err(io::Error::other(format!("it is longer than {most} bytes"))),
-        _ => Ok(text),
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        return Err(io::Error::other(format!("it is longer than {most} bytes")));
     }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        io::Error::other(format!("line {line} is no text in UTF-8: save the file in that encoding"))
+    })
 }
 
 /// Reads a load line.
 pub(super) fn load_line(path: &Path) -> Result<Line, GatewayError> {
     let json = read_text(path, LINE_MOST).map_err(|error| {
-        let path = path.display();
-        GatewayError::File(format!("{path}: {error}; `plimsoll capacity` writes load lines"))
+        let within = path.join("capacity.json");
+        let why = match within.is_file() {
+            true => format!("it is a folder; its load line is {}", within.display()),
+            false => format!("{error}; `plimsoll capacity` writes load lines"),
+        };
+        GatewayError::File(format!("{}: {why}", path.display()))
     })?;
     Line::parse(&json).map_err(|error| GatewayError::Line(path.to_owned(), error))
 }
@@ -94,6 +102,18 @@ mod tests {
         let path = folder.path().join("token");
         std::fs::write(&path, "four").unwrap();
         assert_eq!((said(&path, 4), said(&path, 3).is_err()), (Ok("four".into()), true));
+        std::fs::write(&path, b"a\nb\xff\n").unwrap();
+        let encoding = "line 2 is no text in UTF-8: save the file in that encoding";
+        assert_eq!(said(&path, 100), Err(encoding.into()));
+    }
+
+    #[test]
+    fn a_folder_of_results_is_told_with_its_load_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = || load_line(folder.path()).unwrap_err().to_string();
+        assert!(said().ends_with("; `plimsoll capacity` writes load lines"), "{}", said());
+        std::fs::write(folder.path().join("capacity.json"), "{}").unwrap();
+        assert!(said().ends_with("/capacity.json"), "{}", said());
     }
 
     #[test]

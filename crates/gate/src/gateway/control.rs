@@ -13,7 +13,7 @@ use super::takeover_usage::{Awaited, OwnReports};
 use super::fixed_settings::{Fixed, report_every_s};
 use super::listener_certificates::ListenerCertificates;
 use super::config_changes::{ConfigChange, ConfigChanges, refusal};
-use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
+use super::{GatewayError, Reloaded, Setup, Troubles, notes, preflight, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
 use crate::health::Health;
@@ -157,13 +157,13 @@ impl Control {
     pub(super) fn new(
         setup: Setup,
         config: &Config,
+        text: &str,
         built: Built,
         store_path: &Path,
         beside: Beside,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
-        let (_, text) = read(&setup)?;
         let file = setup.file.clone();
-        let written = Written { text: &text, file: file.as_deref() };
+        let written = Written { text, file: file.as_deref() };
         let store = Store::open(store_path).map_err(GatewayError::Store);
         let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -212,7 +212,7 @@ impl Control {
             changing: Mutex::new(Changing {
                 store,
                 seen,
-                text,
+                text: text.to_owned(),
                 settings,
                 asking,
                 has_keys,
@@ -275,6 +275,7 @@ impl Control {
         };
         let built = built(&config, text, file)?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
+        preflight::of_restart(&config, &waits_for_restart, written)?;
         let shown = ListenerCertificates::read(&config, &built, written)?;
         let mut changing = self.changing();
         let mut settings = built.policy;

@@ -40,7 +40,7 @@ pub(super) fn run(
         let again = control.state().calendar.set(unix_s());
         if again && let Err(error) = control.recall_used() {
             let sentence = format!(
-                "{error}: what was used of quotas before the clock was put back does not count"
+                "{error}: what was used of quotas before the clock was changed does not count"
             );
             control.troubles().say(sentence);
         }

@@ -295,7 +295,8 @@ impl Control {
         self.read_used(changing, settings)
     }
 
-    /// Reads what was used of a day or month that begins again: what was counted of it was forgotten for that of another.
+    /// Reads what was used of a day or month that the clock was changed to: what was counted of it was forgotten for that of
+    /// another, or was counted before this process.
     pub(super) fn recall_used(&self) -> Result<(), GatewayError> {
         let changing = self.changing();
         self.read_used(&changing, &changing.settings)

@@ -40,6 +40,22 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     Ok(notes)
 }
 
+/// Checks the files of a configuration whose settings wait for a restart, which would fail without them.
+pub(super) fn of_restart(
+    config: &Config,
+    waiting: &[&str],
+    written: Written<'_>,
+) -> Result<(), GatewayError> {
+    if waiting.contains(&"admin.token_file") {
+        admin_token(config, written)?;
+    }
+    let files = ["keys.store", "access_log", "usage.json_lines"];
+    if waiting.iter().any(|name| files.contains(name)) {
+        written_files(config, &store_of(config), written)?;
+    }
+    Ok(())
+}
+
 /// Checks the files that a gateway writes to.
 fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<(), GatewayError> {
     // SQLite makes files beside it.

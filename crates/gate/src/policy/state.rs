@@ -15,7 +15,7 @@ use crate::shared::Meter;
 use crate::usage::Hub;
 
 /// Names of one kind that a process may ever have.
-pub(super) const NAMES_MOST: usize = 1024;
+pub(crate) const NAMES_MOST: usize = 1024;
 
 /// What is used of the limits of one thing.
 #[derive(Debug, Default)]

@@ -37,10 +37,12 @@ impl HttpSink {
     /// Of a URL such as `http://127.0.0.1:9200/usage`. `source` tells this process from others.
     ///
     /// # Errors
-    /// In words, for another kind of URL.
+    /// In words, which do not repeat the URL, for another kind of URL.
     pub fn new(url: &str, source: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{url}`: usage is sent to a URL such as http://127.0.0.1:9200/usage");
+        let wrong = || {
+            "usage is sent to a URL such as http://127.0.0.1:9200/usage, without a user and a password"
+                .to_owned()
+        };
         let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
         let (host, path) = match rest.find('/') {
             Some(cut) => rest.split_at(cut),

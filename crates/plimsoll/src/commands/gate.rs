@@ -10,7 +10,7 @@ mod watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
@@ -61,9 +61,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
     let stop = stop_on_signal_but_hangup()?;
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
+    let mut read_at = SystemTime::now();
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
-    let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
+    let mut watched = args.watch.then(|| Watched::new(gateway.control().files(), read_at));
     while !stopped(&stop) && !gateway.is_replaced() {
         thread::sleep(LOOK_EVERY);
         let again = again.swap(false, Ordering::SeqCst);
@@ -93,9 +94,11 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         // Another configuration may name another load line.
         if !tried.is_empty() && args.watch {
             let files = gateway.control().files();
-            watched =
-                watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
+            let known = watched.filter(|known| known.is_of(&files));
+            watched = known.or_else(|| Some(Watched::new(files, read_at)));
         }
+        // What is tried from here on is said by the next look.
+        read_at = SystemTime::now();
     }
     let control = Arc::clone(gateway.control());
     let wrong = gateway.drain();
@@ -179,6 +182,14 @@ fn setup(args: &GateArgs) -> Result<Setup, Failure> {
     if args.workers == Some(0) {
         return wrong_usage("--workers 0: at least one thread is needed");
     }
+    if let Some(word) = args.config.as_ref().filter(|path| path.extension().is_none())
+        && !word.exists()
+    {
+        return cannot_run(format!(
+            "{}: there is no such file; the commands of `plimsoll gate` are keys, usage and export",
+            word.display()
+        ));
+    }
     let flags = Flags {
         listen: args.listen.clone(),
         upstream: args.upstream.clone(),
@@ -246,6 +257,9 @@ fn opening(gateway: &Gateway) -> String {
     }
     text += &noted(&gateway.control().outcome().notes);
     if let Some(address) = gateway.admin_address() {
+        if !address.ip().is_loopback() {
+            text += "note: other machines can reach the admin API, and its token is sent without TLS\n";
+        }
         text += &match gateway.made_token() {
             Some(token) => {
                 format!("usage page and admin API:\n  http://{address}/#token={token}\n")
