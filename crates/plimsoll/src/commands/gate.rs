@@ -17,6 +17,7 @@ use gate::config::{Config, Flags};
 use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, Tried};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
+use model::units::show_rate;
 use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
@@ -152,7 +153,7 @@ fn held(policy: &Policy) -> String {
     match policy.line() {
         Some(line) => format!(
             "load line: {} requests/s, {:.0} at once, within {}, measured at {}",
-            figure(line.rate_per_s),
+            show_rate(line.rate_per_s),
             line.at_once,
             line.envelope.from,
             line.measured_at
@@ -230,7 +231,7 @@ fn opening(gateway: &Gateway) -> String {
         Some(line) => {
             text += &format!(
                 "load line: {} requests/s, {:.0} at once, within {}\n  measured of {} at {}\n",
-                figure(line.rate_per_s),
+                show_rate(line.rate_per_s),
                 line.at_once,
                 line.envelope.from,
                 line.url,
@@ -254,11 +255,6 @@ fn opening(gateway: &Gateway) -> String {
         };
     }
     text
-}
-
-/// A rate, with digits behind the point where it is small.
-fn figure(rate: f64) -> String {
-    if rate >= 100.0 { format!("{rate:.0}") } else { format!("{}", (rate * 100.0).round() / 100.0) }
 }
 
 fn export(args: &ExportArgs) -> Result<u8, Failure> {
