@@ -7,6 +7,7 @@ mod keys;
 mod usage;
 mod watch;
 
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -274,41 +275,47 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if !is_listened_on(&args.listen) {
+    let Some(listen) = listener(&args.listen) else {
         return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
-    }
-    let text = match args.proxy {
-        ExportProxy::Nginx => gate::export::nginx(&line, &args.listen, &servers),
-        ExportProxy::Haproxy => gate::export::haproxy(&line, &args.listen, &servers),
     };
+    let text = match args.proxy {
+        ExportProxy::Nginx => gate::export::nginx(&line, &listen, &servers),
+        ExportProxy::Haproxy => gate::export::haproxy(&line, &listen, &servers),
+    };
+    let text = text.or_else(|why| wrong_usage(format!("{}: {why}", path.display())))?;
     Ok(if output::print(&text) { 0 } else { 1 })
 }
 
-/// Whether a proxy's configuration takes a text for one word, and for nothing else: no white space, and nothing that ends, quotes or
-/// stands for something there.
-fn is_one_word(text: &str) -> bool {
-    let special = |byte: &u8| b"\"#$';\\`{}".contains(byte);
-    text.bytes().all(|byte| byte.is_ascii_graphic() && !special(&byte))
+/// Whether a text is a name or an address of a host, in brackets where it has colons: proxies take nothing in it for anything else.
+fn is_host(text: &str) -> bool {
+    match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+            !text.is_empty() && text.bytes().all(of_name)
+        }
+    }
 }
 
-/// Whether proxies can listen there: a host or `*`, and a port.
-fn is_listened_on(text: &str) -> bool {
-    let Some((host, port)) = text.rsplit_once(':') else { return false };
-    let is_host = !host.is_empty() && (host.starts_with('[') == host.contains(':'));
-    is_host && is_one_word(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
+fn port(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|port| *port > 0)
+}
+
+/// Where a proxy is to listen: a host or `*`, and a port.
+fn listener(text: &str) -> Option<String> {
+    let (host, number) = text.rsplit_once(':')?;
+    let number = port(number).filter(|_| host == "*" || is_host(host))?;
+    Some(format!("{host}:{number}"))
 }
 
 /// The host and port of a URL of a server; HAProxy takes the client's port where there is none.
 fn server(url: &str) -> Option<String> {
     let server = url.strip_prefix("http://")?.trim_end_matches('/');
-    if server.is_empty() || server.contains(['/', '?']) || !is_one_word(server) {
-        return None;
-    }
-    let after_host = &server[server.rfind(']').map_or(0, |end| end + 1)..];
-    match after_host.rsplit_once(':') {
-        None => Some(format!("{server}:80")),
-        Some((_, port)) => port.parse::<u16>().ok().map(|_| server.to_owned()),
-    }
+    let (host, number) = match server.rsplit_once(':') {
+        Some((host, number)) if !server.ends_with(']') => (host, port(number)?),
+        _ => (server, 80),
+    };
+    is_host(host).then(|| format!("{host}:{number}"))
 }
 
 fn failure(error: &GatewayError) -> Failure {
