@@ -25,7 +25,9 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let expired = Shown::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
-    let named = match path.exists() {
+    // A start makes its tables where there is nothing yet.
+    let is_there = |about: fs::Metadata| about.len() > 0 || !about.is_file();
+    let named = match fs::metadata(&path).is_ok_and(is_there) {
         true => {
             let store = Store::inspect(&path).map_err(GatewayError::Store);
             let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;

@@ -68,7 +68,7 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
 
 /// Why a store has no usage of this time. `keys add` makes a store too, before any gateway was started with it.
 fn nothing(path: &std::path::Path) -> Result<String, Failure> {
-    let known = Store::open(path).and_then(|store| Ok((store.tiers()?, store.usage_place()?)));
+    let known = Store::inspect(path).and_then(|store| Ok((store.tiers()?, store.usage_place()?)));
     Ok(match known.or_else(|error| cannot_run(error.to_string()))? {
         (None, _) => {
             format!("{}: no gateway has run with this store; --store names another", path.display())
@@ -82,11 +82,12 @@ fn nothing(path: &std::path::Path) -> Result<String, Failure> {
 }
 
 fn owners(path: &std::path::Path, rows: &[GateUsageRow]) -> Result<BTreeMap<u64, String>, Failure> {
-    let store = Store::open(path).or_else(|error| cannot_run(error.to_string()))?;
+    // To be read alone: who writes to it keeps nobody from looking.
+    let store = Store::inspect(path).or_else(|error| cannot_run(error.to_string()))?;
     let mut owners = BTreeMap::new();
     for row in rows.iter().filter(|row| row.key > 0) {
-        let key = store.key(row.key).or_else(|error| cannot_run(error.to_string()))?;
-        owners.extend(key.map(|key| (row.key, key.key.owner)));
+        let owner = store.owner(row.key).or_else(|error| cannot_run(error.to_string()))?;
+        owners.extend(owner.map(|owner| (row.key, owner)));
     }
     Ok(owners)
 }
