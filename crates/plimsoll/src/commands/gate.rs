@@ -262,7 +262,10 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
     let path = &args.loadline;
     let json = match input::read(path) {
         Ok(json) => String::from_utf8_lossy(&json).into_owned(),
-        Err(error) => return cannot_run(format!("{}: {error}", path.display())),
+        Err(error) => {
+            let what = "--loadline names the capacity.json that `plimsoll capacity` wrote";
+            return cannot_run(format!("{}: {error}; {what}", path.display()));
+        }
     };
     let line =
         Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;

@@ -32,6 +32,9 @@ impl Drop for Proxy {
 #[test]
 fn what_proxies_cannot_take_is_refused() {
     let folder = Folder::new();
+    folder
+        .plimsoll("gate export nginx --upstream http://127.0.0.1:8080")
+        .refuses(1, "; --loadline names the capacity.json that `plimsoll capacity` wrote");
     folder.put("capacity.json", load_line(8000.0));
     let nginx = folder.plimsoll("gate export nginx --upstream http://127.0.0.1:8080").ok();
     nginx.prints("rate=8000r/s");

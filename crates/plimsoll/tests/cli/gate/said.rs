@@ -129,6 +129,7 @@ fn a_check_finds_what_a_start_would() {
     folder.put("empty.db", "");
     check("[keys]\nstore = \"empty.db\"\n").ok().prints("the configuration is right");
     folder.plimsoll("gate usage --store empty.db").refuses(1, "empty.db: nothing is in it yet");
+    folder.plimsoll("gate usage --store .").refuses(1, ".: it is a folder; --store names another");
     // The key was made before a gateway ran.
     folder.plimsoll("gate keys add --tier gold").ok();
     let tiers = "[[tier]]\nname = \"free\"\n";
