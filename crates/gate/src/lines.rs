@@ -5,12 +5,32 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+
 /// Opens a file to be appended to, and makes it where there is none, with this mode.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(mode).open(path)
+    open_as(OpenOptions::new().create(true).mode(mode), path)
+}
+
+/// Opens a file to be appended to. A pipe without a reader is an error: the system would wait for one without an end.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.append(true).custom_flags(at_once).open(path).map_err(|error| {
+        match Errno::from_io_error(&error) {
+            Some(Errno::NXIO) => io::Error::other("nobody reads from this pipe"),
+            _ => error,
+        }
+    })?;
+    // A reader that is slow is waited for, though.
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(file)
 }
 
 /// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
@@ -77,6 +97,9 @@ fn ends_within_a_line(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Read;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
@@ -118,6 +141,24 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
         let (whole, result) = append(&mut open(Path::new("/dev/full"), 0o600).unwrap(), b"x\n");
         assert_eq!((whole, result.is_err()), (0, true));
+    }
+
+    /// A start waited for a reader, and heeded no signal.
+    #[test]
+    fn a_pipe_that_nobody_reads_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert_eq!(open(&path, 0o600).unwrap_err().to_string(), "nobody reads from this pipe");
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        let mut file = open(&path, 0o600).unwrap();
+        assert!(!fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
+        file.write_all(b"x\n").unwrap();
+        drop(file);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "x\n");
     }
 
     #[test]

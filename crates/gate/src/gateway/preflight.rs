@@ -14,6 +14,7 @@ use super::shown::Shown;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
+use crate::lines;
 use crate::policy::{Policy, State};
 use crate::usage::HttpSink;
 
@@ -66,7 +67,7 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
 
 /// Whether a file could be written to, or made where there is none.
 fn can_write(path: &Path) -> Result<(), GatewayError> {
-    let Err(error) = OpenOptions::new().append(true).open(path) else { return Ok(()) };
+    let Err(error) = lines::open_as(&mut OpenOptions::new(), path) else { return Ok(()) };
     match error.kind() {
         io::ErrorKind::NotFound => can_make_beside(path),
         _ => Err(wrong(path, &error.to_string())),
