@@ -4,37 +4,45 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
-/// Opens a file to be appended to, and makes it where there is none, with this mode.
+/// What is wrong with a pipe without a reader, or with one that is busy with other things.
+const UNREAD: &str = "nobody reads from this pipe";
+/// How long the reader of a pipe may take for what is appended at once.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks whether there is room in a pipe.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Opens a file to be appended to, and makes it where there is none, with this mode. Writing waits for the reader of a pipe.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
-    open_as(OpenOptions::new().create(true).mode(mode), path)
+    let file = open_as(OpenOptions::new().create(true).mode(mode), path)?;
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(file)
 }
 
-/// Opens a file to be appended to. A pipe without a reader is an error: the system would wait for one without an end.
+/// Opens a file for [`append`]. A pipe without a reader is an error: the system would wait for one without an end.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let file = options.append(true).custom_flags(at_once).open(path).map_err(|error| {
+    options.append(true).custom_flags(at_once).open(path).map_err(|error| {
         match Errno::from_io_error(&error) {
-            Some(Errno::NXIO) => io::Error::other("nobody reads from this pipe"),
+            Some(Errno::NXIO) => io::Error::other(UNREAD),
             _ => error,
         }
-    })?;
-    // A reader that is slow is waited for, though.
-    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
-    Ok(file)
+    })
 }
 
 /// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
-/// beyond them is taken back.
+/// beyond them is taken back, but of a pipe, whose reader is waited for a while.
 pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
     let (written, result) = write_most(file, lines);
     let whole = whole_lines(&lines[..written]);
@@ -46,12 +54,19 @@ pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
 
 /// Bytes that were written, and why not all were.
 fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let until = Instant::now() + PATIENCE;
     let mut written = 0;
     while written < bytes.len() {
         match out.write(&bytes[written..]) {
             Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(more) => written += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if Instant::now() > until {
+                    return (written, Err(io::Error::other(UNREAD)));
+                }
+                thread::sleep(LOOK);
+            }
             Err(error) => return (written, Err(error)),
         }
     }
@@ -149,7 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        assert_eq!(open(&path, 0o600).unwrap_err().to_string(), "nobody reads from this pipe");
+        assert_eq!(open(&path, 0o600).unwrap_err().to_string(), UNREAD);
         let at_once = OFlags::NONBLOCK.bits().cast_signed();
         let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
         let mut file = open(&path, 0o600).unwrap();
@@ -159,6 +174,12 @@ mod tests {
         let mut read = String::new();
         reader.read_to_string(&mut read).unwrap();
         assert_eq!(read, "x\n");
+        // The reader takes nothing: more than the pipe holds is given up.
+        let mut file = open_as(&mut OpenOptions::new(), &path).unwrap();
+        let lines = "a line\n".repeat(1 << 20);
+        let (whole, result) = append(&mut file, lines.as_bytes());
+        assert!(whole > 0 && whole < lines.len(), "{whole}");
+        assert_eq!(result.unwrap_err().to_string(), UNREAD);
     }
 
     #[test]
