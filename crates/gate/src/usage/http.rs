@@ -78,7 +78,7 @@ impl HttpSink {
 
     fn connect(&self) -> Result<TcpStream, String> {
         let words = |error: io::Error| error.to_string();
-        let stream = connect(&*self.address, PATIENCE).map_err(words)?;
+        let stream = connect(&self.address, PATIENCE).map_err(words)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(words)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(words)?;
         Ok(stream)
