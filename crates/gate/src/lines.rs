@@ -1,8 +1,8 @@
 //! Files of lines that are appended to, by several processes maybe: a line that was cut short spoils no other.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,9 +33,11 @@ pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
 /// When it cannot be opened.
 pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    // A socket cannot be opened either, and the system says the same of it.
+    let is_pipe = || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
     options.append(true).custom_flags(at_once).open(path).map_err(|error| {
         match Errno::from_io_error(&error) {
-            Some(Errno::NXIO) => io::Error::other(UNREAD),
+            Some(Errno::NXIO) if is_pipe() => io::Error::other(UNREAD),
             _ => error,
         }
     })
@@ -111,7 +113,6 @@ fn ends_within_a_line(file: &File, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::io::Read;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -165,6 +166,9 @@ mod tests {
         let path = folder.path().join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
         assert_eq!(open(&path, 0o600).unwrap_err().to_string(), UNREAD);
+        let socket = folder.path().join("socket");
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert_ne!(open(&socket, 0o600).unwrap_err().to_string(), UNREAD);
         let at_once = OFlags::NONBLOCK.bits().cast_signed();
         let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
         let mut file = open(&path, 0o600).unwrap();
