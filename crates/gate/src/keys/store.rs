@@ -76,7 +76,7 @@ impl Store {
     /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
     ///
     /// # Errors
-    /// As [`Self::open`], and when there is none.
+    /// As [`Self::open`], and when there is none, or nothing in it.
     pub fn inspect(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;

@@ -52,11 +52,11 @@ fn what_proxies_cannot_take_is_refused() {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {host}:80");
         folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
     }
-    for url in ["http://[::1", "http://a:0", "http://a:+80", "http://ada:secret@a", "http://a,b"] {
+    for url in ["http://[::1", "http://a:0", "http://ada:secret@a", "http://a,b"] {
         let upstream = format!("gate export haproxy --upstream {url}");
         folder.plimsoll(&upstream).refuses(2, "write it as http://10.0.0.7:8080");
     }
-    for listen in ["garbage", ":80", "a:0", "a:+80", "a:http", "::1:80", "[::1:80"] {
+    for listen in ["garbage", ":80", "a:0", "a:http", "::1:80", "[::1:80"] {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {listen}");
         folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
     }
