@@ -8,6 +8,7 @@ mod access;
 mod admin;
 pub mod admission;
 pub mod config;
+mod connect;
 mod escapes;
 pub mod export;
 pub mod gateway;

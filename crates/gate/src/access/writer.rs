@@ -1,7 +1,8 @@
 //! The thread of the log: pages to lines, lines to the file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -123,7 +124,7 @@ impl Writer {
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
-    lines::open(path, 0o640)
+    lines::open_as(OpenOptions::new().create(true).mode(0o640), path)
 }
 
 #[cfg(test)]

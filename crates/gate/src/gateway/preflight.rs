@@ -13,6 +13,7 @@ use super::listener_certificates::ListenerCertificates;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
+use crate::lines;
 use crate::policy::{Policy, State};
 use crate::usage::HttpSink;
 
@@ -24,7 +25,9 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let expired = ListenerCertificates::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
-    let named = match path.exists() {
+    // A start makes its tables where there is nothing yet.
+    let is_there = |about: fs::Metadata| about.len() > 0 || !about.is_file();
+    let named = match fs::metadata(&path).is_ok_and(is_there) {
         true => {
             let store = Store::inspect(&path).map_err(GatewayError::Store);
             let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
@@ -79,7 +82,7 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
 
 /// Whether a file could be written to, or made where there is none.
 fn can_write(path: &Path) -> Result<(), GatewayError> {
-    let Err(error) = OpenOptions::new().append(true).open(path) else { return Ok(()) };
+    let Err(error) = lines::open_as(&mut OpenOptions::new(), path) else { return Ok(()) };
     match error.kind() {
         io::ErrorKind::NotFound => can_make_beside(path),
         _ => Err(wrong(path, &error.to_string())),

@@ -175,6 +175,7 @@ fn a_locked_store_holds_no_request_and_loses_no_usage() {
             thread::sleep(Duration::from_secs(1));
             assert!(answered.load(Ordering::SeqCst) > before, "nobody is answered meanwhile");
         }
+        folder.plimsoll("gate usage").ok().prints("every few seconds");
         connection.execute_batch("COMMIT").expect("the store is given back");
         stop.store(true, Ordering::SeqCst);
     });

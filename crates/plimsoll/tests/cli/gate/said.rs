@@ -126,6 +126,10 @@ fn a_check_finds_what_a_start_would() {
     check("[usage]\njson_lines = \"none/usage\"\n").refuses(1, "none/usage: its folder");
     folder.put("text.db", "no database, though longer than the header of one would be");
     check("[keys]\nstore = \"text.db\"\n").refuses(1, "text.db: ");
+    folder.put("empty.db", "");
+    check("[keys]\nstore = \"empty.db\"\n").ok().prints("the configuration is right");
+    folder.plimsoll("gate usage --store empty.db").refuses(1, "empty.db: nothing is in it yet");
+    folder.plimsoll("gate usage --store .").refuses(1, ".: it is a folder; --store names another");
     // The key was made before a gateway ran.
     folder.plimsoll("gate keys add --tier gold").ok();
     let tiers = "[[tier]]\nname = \"free\"\n";
