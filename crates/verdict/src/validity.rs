@@ -152,7 +152,7 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::AchievedBelowOffered,
         condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window (of \
                     one that ends by count (-n): by when the last was due), \
-                    although connections were free",
+                    although connections were free and the server was not gone",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note when the \
                       generator had time left and the server did not let {TURNED_AWAY} of the \
                       attempts or more connect, or one connection in a hundred took {SENT_AGAIN} \
@@ -172,7 +172,7 @@ pub const RULES: &[Rule] = &[
                       {TIMING_OUT} of the attempts timed out, or service times, of the window or of \
                       its last part, show a queue (mean {QUEUED} times the least, with little spread), or there were \
                       more connections than a constant rate needs at the mean service time, by three times the \
-                      square root of that number",
+                      square root of that number. Nothing where such a server was gone, which has a rule of its own",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         brief: "-c held arrivals back: raise it",
         check: generator::exhausted,
