@@ -55,7 +55,6 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     rounds.announce();
     // What is killed in its first round can be reported too.
     files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
-    let mut failed = false;
     for round in 0..args.rounds {
         match rounds.run(round, &files) {
             Ok(true) => {}
@@ -63,8 +62,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
             Err(failure) if round == 0 => return Err(failure),
             // The rounds before are judged.
             Err(failure) => {
-                eprintln!("plimsoll: round {}: {failure}", round + 1);
-                failed = true;
+                rounds.fail(round, &failure);
                 break;
             }
         }
@@ -77,7 +75,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
     let code = match () {
-        () if failed || rounds.halted() => COULD_NOT_RUN,
+        () if rounds.failed().is_some() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
         () if rounds.lost().is_some() => NOT_BELIEVABLE,
         () => comparison.exit_code(),
@@ -209,7 +207,8 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     comparison.withhold(withheld.collect(), args.anyway);
     comparison.notes.extend(remark);
     // Where it is printed again nobody has read the warning.
-    comparison.notes.extend(rounds.lost().map(|lost| format!("it ended early: {lost}")));
+    let early = rounds.failed().into_iter().chain(rounds.lost());
+    comparison.notes.extend(early.map(|why| format!("it ended early: {why}")));
     comparison.invalid = invalid;
     comparison
 }
@@ -291,6 +290,7 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
         eprintln!("plimsoll: this comparison ended early, after {made} of {asked} rounds");
     }
     let code = match missing {
+        Some(Progress { failed: true, .. }) => COULD_NOT_RUN,
         Some(Progress { lost: true, .. }) => NOT_BELIEVABLE,
         Some(_) => INTERRUPTED,
         None => comparison.exit_code(),
