@@ -84,7 +84,7 @@ pub const RULES: &[Rule] = &[
                     row at the end (likewise); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
                     {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
-                    p50, unless all of the few that arrived meanwhile may have been slow by themselves); \
+                    p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); \
                     the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, \
