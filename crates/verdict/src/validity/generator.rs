@@ -243,7 +243,7 @@ pub(crate) fn waits_for_connections(run: &Run) -> bool {
 }
 
 fn arrivals_held_back(run: &Run) -> Option<Finding> {
-    waits_for_connections(run).then(|| {
+    (waits_for_connections(run) && server_gone(run).is_none()).then(|| {
         let evidence = format!(
             "every connection was in use, and arrivals waited {} for one (p90), of a response time of {}: with more \
              connections it may be shorter",

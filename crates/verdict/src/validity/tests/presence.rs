@@ -128,6 +128,16 @@ fn arrivals_that_a_server_refused_which_is_gone_are_not_said_to_be_unsent() {
         let unsent = [AchievedBelowOffered, ConnectionsExhausted];
         assert!(!codes.iter().any(|code| unsent.contains(code)), "{text}");
     }
+    // All were sent in the end, once it was back.
+    let (_, codes, text) = judged(open(), |run| {
+        dead(run, 12);
+        run.presence.as_mut().unwrap().silences[0].ended = true;
+        run.concurrency.in_flight_max = 10;
+        run.wait_ns = around(40 * MILLISECOND, 10_000);
+        run.response_ns = around(42 * MILLISECOND, 100_000);
+    });
+    assert!(codes.contains(&ReasonCode::ServerGone), "{text}");
+    assert!(!codes.contains(&ConnectionsExhausted), "{text}");
 }
 
 #[test]
