@@ -343,10 +343,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Throttled,
-        condition: "a quota on processor time (cgroup) kept the generator from running for \
-                    {SHARE} of the window or more, unless each time, with that of catching up behind it, was below \
-                    {SUBSTANTIAL} of the median response time; or for {SEEN} at a time on average, and that \
-                    is {SUBSTANTIAL} or more of the longest response",
+        condition: "a quota on processor time (cgroup) kept the generator from running for {SHARE} of the window or more, \
+                    unless each time, with that of catching up behind it, was below {SUBSTANTIAL} of the median response time; \
+                    or for {SEEN} at a time on average, and that is {SUBSTANTIAL} or more of the longest response",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
                       generator's. Else LOWER_BOUND: the server carries at least this, and true \
                       latencies are no higher. In either case the server is not at fault: the \
@@ -358,13 +357,12 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::GeneratorPaused,
-        condition: "a worker neither ran nor waited for events or a processor, or the whole process \
-                    did not run though it had a processor, for {SHARE} of the \
-                    window or more, unless each time, with that of catching up behind it, was below \
-                    {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, and that is {SUBSTANTIAL} or more \
-                    of the longest response; or it waited {PAGED} times a second or more for \
-                    memory that was read from disk. Either the worker was stopped, its machine \
-                    was paused, or its memory did not stay in place",
+        condition: "a worker neither ran nor waited for events or a processor, or the whole process did not run though it \
+                    had a processor, for {SHARE} of the window or more, unless each time, with that of catching up behind \
+                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, and that is \
+                    {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
+                    memory that was read from disk. Either the worker was stopped, its machine was paused, or its memory \
+                    did not stay in place",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
                       generator's. Else LOWER_BOUND: the server carries at least this, and true \
                       latencies are no higher. In either case the server is not at fault: the \
