@@ -132,8 +132,7 @@ fn lowest_broke(search: &Search, above: f64) -> Option<&Fed> {
 /// Levels of a range that broke, each once.
 fn broke(search: &Search, inside: impl Fn(f64) -> bool) -> Vec<f64> {
     let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
-    let mut levels: Vec<f64> =
-        broke.map(|fed| fed.step.level).filter(|&at| inside(at)).collect();
+    let mut levels: Vec<f64> = broke.map(|fed| fed.step.level).filter(|&at| inside(at)).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels

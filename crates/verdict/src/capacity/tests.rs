@@ -430,7 +430,9 @@ fn a_level_that_broke_below_a_confirmed_one_is_named() {
     let broke = |text: &str| text.contains("broke, although more was carried");
     let text = words::sentence(&found, ending);
     assert!(!broke(&text), "{text}");
-    for (level, words) in [(5_000.0, ". 5,000/s broke,"), (4_000.0, ". 2 levels from 4,000/s to 5,000/s broke,")] {
+    for (level, words) in
+        [(5_000.0, ". 5,000/s broke,"), (4_000.0, ". 2 levels from 4,000/s to 5,000/s broke,")]
+    {
         let last = found.fed.last().expect("a step").step;
         let low = Step { purpose: Purpose::Search, level, ..last };
         found.feed(low, judged(Outcome::Broke, level, 5e8), took(&low));

@@ -162,8 +162,7 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
         return None;
     }
     // What a server that is gone refuses is not sent either, and no lower rate would reach it.
-    let explained =
-        |(verdict, _): Finding| verdict == Verdict::Invalid || turned_away.is_some();
+    let explained = |(verdict, _): Finding| verdict == Verdict::Invalid || turned_away.is_some();
     if server_gone(run).is_some_and(explained) {
         return None;
     }

@@ -49,7 +49,8 @@ impl Gaps {
     /// Whether even the longest gap, until all is done that it left, is little beside what responses take: then it costs little,
     /// however often one comes. Who has no time left never catches up.
     fn is_little(&self, run: &Run) -> bool {
-        let taken = run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);
+        let taken =
+            run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);
         let left = 1.0 - taken.fold(0.0, f64::max) - self.share;
         left > 0.0 && self.longest_ns as f64 / left < SUBSTANTIAL * run.response_ns.p50 as f64
     }

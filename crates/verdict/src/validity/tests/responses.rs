@@ -126,7 +126,11 @@ fn failures_that_take_much_of_the_users_time_are_named_though_they_are_few() {
     let healthy: [fn(u64) -> u64; 2] = [|_| 7, |at| if at < 9 { 0 } else { 15 }];
     for failed_at in healthy {
         let (verdict, codes, text) = judged_with(failed_at);
-        assert_eq!((verdict, &codes[..]), (Verdict::Valid, &[ReasonCode::FastErrors][..]), "{text}");
+        assert_eq!(
+            (verdict, &codes[..]),
+            (Verdict::Valid, &[ReasonCode::FastErrors][..]),
+            "{text}"
+        );
     }
 }
 
