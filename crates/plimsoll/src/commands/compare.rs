@@ -112,13 +112,13 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
-    let path = named(path);
-    let file = if path.is_dir() { path.join(RUN_JSON) } else { path };
+    let given = named(path);
+    let file = if given.is_dir() { given.join(RUN_JSON) } else { given.clone() };
     if let Some(dir) = stored_run::folder_of(&file) {
         return stored_run::of_folder(dir).map(|replayed| replayed.run);
     }
     let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
-    let bytes = input::read(&file).map_err(wrong)?;
+    let bytes = input::read_found(&given, &file).map_err(wrong)?;
     if import::detect(&bytes) == import::Kind::Dat {
         return Err(wrong("a .dat does not describe its environment and is never judged".into()));
     }

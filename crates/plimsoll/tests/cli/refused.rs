@@ -148,6 +148,11 @@ fn results_that_are_no_files_or_have_no_end() {
         let folder = Folder::new();
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(name)).unwrap();
         folder.plimsoll("report .").refuses(1, "no regular file");
+        folder.plimsoll("diff . .").refuses(1, "no regular file");
+        if name == "run.json" {
+            let line = "compare --baseline . http://127.0.0.1:1/";
+            folder.plimsoll(line).refuses(1, "no regular file");
+        }
         std::fs::remove_file(folder.path().join(name)).unwrap();
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_len(2 << 30).unwrap();
