@@ -1,6 +1,7 @@
 //! From the requests of a peak to those of a load, one step at a time, each with what it assumes.
 
 use model::mined::ArithmeticStep;
+use model::quote::grouped;
 use model::units::{Nanos, SECOND, exact_duration, show_duration};
 
 /// How much more load there is to be.
@@ -157,16 +158,17 @@ impl Scale {
         if self.factor.is_none() && self.speed.is_none() {
             return;
         }
-        let step = format!("daily users of the load: {now} x {}", figure(scaled.factor));
+        let step = format!("daily users of the load: {} x {}", grouped(now), figure(scaled.factor));
         let linear =
             "load grows as users do, and the share of them in the busiest hour stays the same";
         scaled.note(step, users as f64, linear);
         let Some(wanted) = self.users_wanted.filter(|wanted| *wanted != users) else { return };
+        let trace = figure(wanted as f64 / now as f64);
+        let (users, wanted) = (grouped(users), grouped(wanted));
         scaled.notes.push(match self.speed {
             Some(_) => format!(
                 "a replay has the load of {users} daily users, not of the {wanted} of --dau-target: it repeats the \
-                 arrivals of the log; --trace {} would stand for them",
-                figure(wanted as f64 / now as f64)
+                 arrivals of the log; --trace {trace} would stand for them"
             ),
             None => format!(
                 "the load is that of {users} daily users, by --factor, not of the {wanted} of --dau-target"

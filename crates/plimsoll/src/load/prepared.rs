@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Advice, FirstResponses, Launch};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::units::show_duration;
 use model::{Nanos, Plan};
 use net::Peer;
@@ -251,9 +251,9 @@ impl Prepared {
             return threads;
         }
         notices.push(format!(
-            "{needed} workers instead of {threads}: a worker can open {} files, and \
-             {connections} connections need more",
-            self.files.soft
+            "{needed} workers instead of {threads}: a worker can open {} files, and {} need more",
+            grouped(self.files.soft),
+            counted(connections, "connection")
         ));
         needed
     }
