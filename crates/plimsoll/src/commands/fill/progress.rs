@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use fill::{Canceller, Progress};
 use model::quote::grouped;
+use report::live::rough;
 
-use crate::terminal::live::{Live, rough};
+use crate::terminal::live::Live;
 use crate::terminal::signals;
 
 /// How often a line is drawn on a terminal; elsewhere a tenth as often.

@@ -7,6 +7,7 @@ use model::sweep::Level;
 use model::units::exact_duration;
 use model::{LevelKind, Nanos, Sweep};
 use observe::Source;
+use report::live::rough;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{
@@ -22,7 +23,7 @@ use crate::load::shape::Shape;
 use crate::profiles::stored::ProfileInto;
 use crate::results::sweep_files::SweepFiles;
 use crate::runs::series::Series;
-use crate::terminal::live::{Live, rough};
+use crate::terminal::live::Live;
 
 /// What all levels have in common.
 #[derive(Debug)]
