@@ -60,7 +60,7 @@ fn banner(comparison: &Comparison) -> Markup {
             @if !comparison.notes.is_empty() {
                 ul {
                     @for note in &comparison.notes {
-                        li { (parts::badge(Verdict::Valid)) " " (parts::outside(note)) }
+                        li { (parts::badge(Verdict::Valid)) " " (parts::prose(note)) }
                     }
                 }
             }

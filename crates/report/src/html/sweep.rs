@@ -110,7 +110,7 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     html! {
         (parts::tiles(&tiles))
         p.reading { (parts::outside(&reading.sentence)) }
-        @for note in &reading.notes { p { (parts::outside(note)) } }
+        @for note in &reading.notes { p { (parts::prose(note)) } }
         @if let Some(words) = verdict::measured_again(sweep) { p { (words) } }
         (levels(curve, reading))
     }

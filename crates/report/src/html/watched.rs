@@ -81,13 +81,13 @@ fn one(finding: &Finding) -> Markup {
             (finding.rank) ". " code { (finding.code) }
             @if let Some(place) = place { " at " (place) }
         }
-        p { (parts::outside(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
+        p { (parts::prose(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
         ul {
-            @for evidence in &finding.evidence_for { li { "for: " (parts::outside(evidence)) } }
-            @for evidence in &finding.evidence_against { li { "against: " (parts::outside(evidence)) } }
+            @for evidence in &finding.evidence_for { li { "for: " (parts::prose(evidence)) } }
+            @for evidence in &finding.evidence_against { li { "against: " (parts::prose(evidence)) } }
         }
-        p { strong { "Fix: " } (parts::outside(&finding.fix)) }
-        p { strong { "To check: " } (parts::outside(&finding.experiment)) }
+        p { strong { "Fix: " } (parts::prose(&finding.fix)) }
+        p { strong { "To check: " } (parts::prose(&finding.experiment)) }
     }
 }
 
