@@ -189,7 +189,8 @@ fn latencies(run: &Run, style: Style) -> String {
         return String::new();
     }
     let shown = || model::PERCENTILES.iter().filter(|percentile| SHOWN.contains(&percentile.name));
-    let mut grid = Grid::named(SHOWN.len() + 1);
+    // Of the columns behind the name, p99.9 and p90.
+    let mut grid = Grid::named(SHOWN.len() + 1).spare(&[4, 2]);
     grid.row([""].into_iter().chain(shown().map(|percentile| percentile.name)).chain(["max"]));
     for (name, summary) in rows {
         let figures = shown().map(|percentile| (percentile.of)(summary)).chain([summary.max]);
@@ -354,6 +355,16 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_percentiles_and_whole_names() {
+        let text = summary(&sample::open_loop(), at(40));
+        for name in ["Response time ", "Service time "] {
+            assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
+        }
+        let head = text.lines().find(|line| line.contains(" max")).expect("a head");
+        assert!(head.contains("p50") && head.contains("p99") && !head.contains("p90"), "{head}");
     }
 
     #[test]
