@@ -184,11 +184,11 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
         let flows = counted(workload.flows.len() as u64, "flow");
         parts.push(format!("{flows} with {}", counted(steps as u64, "step")));
     }
-    text += &format!(
-        "plimsoll: {}; {} not converted\n",
-        parts.join(" and "),
-        counted(left as u64, "item")
-    );
+    let left = match left {
+        0 => String::new(),
+        left => format!("; {} not converted", counted(left as u64, "item")),
+    };
+    text += &format!("plimsoll: {}{left}\n", parts.join(" and "));
     if format == Format::Curl && workload.endpoints.len() > 1 {
         text += "plimsoll: the commands are endpoints in the file's order, each sent as often as the others; to send \
                  them one after another, as one user would, make them steps of one of `flows`\n";
