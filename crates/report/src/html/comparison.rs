@@ -77,7 +77,7 @@ fn effects(comparison: &Comparison) -> Markup {
     let rows =
         comparison.effects.iter().map(|e| cells(comparison, e).map(|cell| html! { (cell) }).into());
     html! {
-        (parts::chart(&chart(comparison).chart()))
+        (parts::chart(&chart(comparison).chart().under("Change of each figure")))
         (parts::rows(&headers, rows))
         p.soft {
             "Detectable: the smallest change that 80 % of such comparisons would have \

@@ -5,7 +5,7 @@ use model::curve::Curve;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
 use verdict::diff::title;
-use verdict::figures::{level_of, times};
+use verdict::figures::{level_of, levels_of, times};
 
 use super::{Section, Title, page, parts, sweep};
 use crate::charts;
@@ -79,7 +79,7 @@ fn judged(comparison: &Comparison) -> Markup {
             @if let [one] = judged.as_slice() { (effects(one)) }
             ul {
                 @for line in crate::comparison::level_sentences(judged, comparison.diff.kind) {
-                    li { (parts::outside(&line)) }
+                    li { (parts::prose(&line)) }
                 }
             }
             @if judged.len() > 1 {
@@ -123,7 +123,7 @@ fn watched(comparison: &Comparison) -> Option<Markup> {
 /// The picture of what changed at a level.
 fn effects(at: &AtLevel) -> Markup {
     let effects = crate::comparison::chart(&at.comparison);
-    html! { @if !effects.rows.is_empty() { (parts::chart(&effects.chart())) } }
+    html! { @if !effects.rows.is_empty() { (parts::chart(&effects.chart().under("Change of each figure"))) } }
 }
 
 fn banner(comparison: &Comparison) -> Markup {
@@ -153,9 +153,9 @@ fn banner(comparison: &Comparison) -> Markup {
 /// The levels at which a curve is not judged: what is different there may be said by the judgement alone.
 fn unjudged(name: &str, judged: &[AtLevel], diff: &Diff) -> Option<String> {
     let withheld = judged.iter().filter(|at| at.comparison.judgement().is_none());
-    let levels: Vec<String> = withheld.map(|at| level_of(diff.kind, at.level)).collect();
+    let levels: Vec<f64> = withheld.map(|at| at.level).collect();
     let name = clean(name, NAME);
-    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels.join(", ")))
+    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels_of(diff.kind, &levels)))
 }
 
 /// The levels of a curve that are not to be taken at their word.

@@ -147,9 +147,12 @@ fn levels(curve: &Curve, reading: &Reading) -> Markup {
 }
 
 fn curves(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
-    let title = format!("Success rate of {}", curve.name);
+    let name = name(sweep);
+    let mut drawn = charts::curve(curve, reading, sweep.objective_mean_ns);
+    drawn.title.clone_from(&name);
+    let title = format!("Success rate of {name}");
     html! {
-        (parts::chart(&charts::curve(curve, reading, sweep.objective_mean_ns).chart()))
+        (parts::chart(&drawn.chart()))
         @for text in reading.scaling_words(curve.kind) { p { (parts::outside(&text)) } }
         (parts::chart(&charts::success(&title, std::slice::from_ref(curve)).chart()))
     }
