@@ -284,6 +284,9 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if text.contains("Usage: plimsoll tune show") || text.contains("Usage: plimsoll tune predict") {
         return Some(format!(": use --notebook {word}"));
     }
+    if text.contains("Usage: plimsoll gate keys add") {
+        return Some(format!(": use --owner {word}"));
+    }
     if let Some(field) = unquoted_field(line) {
         return Some(format!(": a field goes into quotes, as in -H '{field}'"));
     }
@@ -384,6 +387,7 @@ mod tests {
             ("fill", "such as postgres://USER@127.0.0.1/DATABASE"),
             ("tune predict", "such as main.handle"),
             ("tune show story", "use --notebook story"),
+            ("gate keys add ada", "use --owner ada"),
             ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
