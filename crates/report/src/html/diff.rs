@@ -1,6 +1,7 @@
 //! The page of a comparison.
 
 use maud::{Markup, html};
+use model::Verdict;
 use model::curve::Curve;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
@@ -160,11 +161,14 @@ fn unjudged(name: &str, judged: &[AtLevel], diff: &Diff) -> Option<String> {
 
 /// The levels of a curve that are not to be taken at their word.
 fn doubts(curve: &Curve) -> Option<String> {
-    let doubtful = curve.rows.iter().filter_map(|row| {
-        let verdict = row.verdict.filter(|&v| v != model::Verdict::Valid)?;
-        Some(format!("{} ({})", level(row.level), verdict.name()))
-    });
-    let doubtful: Vec<String> = doubtful.collect();
+    let of = |verdict: Verdict| {
+        let rows = curve.rows.iter().filter(|row| row.verdict == Some(verdict));
+        let levels: Vec<f64> = rows.map(|row| row.level).collect();
+        (!levels.is_empty())
+            .then(|| format!("{} ({})", levels_of(curve.kind, &levels), verdict.name()))
+    };
+    let doubtful: Vec<String> =
+        [Verdict::LowerBound, Verdict::Invalid].into_iter().filter_map(of).collect();
     let name = clean(&curve.name, NAME);
     (!doubtful.is_empty()).then(|| format!("Levels of {name} in doubt: {}.", doubtful.join(", ")))
 }
