@@ -236,7 +236,7 @@ impl Prepared {
         if wanted.at_once && wanted.connections >= MANY {
             notices.push(format!(
                 "{} connections are opened before the window, which takes {} at most",
-                wanted.connections,
+                grouped(wanted.connections),
                 show_duration(engine::OPEN_WITHIN)
             ));
         }
