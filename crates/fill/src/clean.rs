@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use model::quote::counted;
+use model::quote::{counted, grouped};
 
 use crate::content::Content;
 use crate::database::{Database, number, one};
@@ -277,6 +277,7 @@ fn lost(
     let sql = format!("SELECT count(*) FROM {}", of.name.sql(schema.dialect));
     let more = number(database, &sql)?.saturating_sub(before);
     Ok((more > 0).then(|| {
+        let (gone, more) = (grouped(gone), grouped(more));
         format!(
             "{}: {gone} rows of the fill were not found, and {more} more are there than before it: others have removed \
              and added some, or have changed those of the fill. All that was found is removed; look at the rest, then \
@@ -340,6 +341,7 @@ fn remove(
         let places = found::places(rows, table, rowid, &numbers);
         let others = number(database, &format!("SELECT count(*) FROM {name} WHERE {places}"))?;
         if others > 0 {
+            let others = grouped(others);
             return Err(Error::Database(format!(
                 "{}: {others} of the fill's places in this table, which has no key, hold rows that are not as they were \
                  written: VACUUM has moved them, or others have changed or replaced them. Remove by hand what is the \

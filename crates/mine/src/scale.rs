@@ -1,6 +1,7 @@
 //! From the requests of a peak to those of a load, one step at a time, each with what it assumes.
 
 use model::mined::ArithmeticStep;
+use model::quote::grouped;
 use model::units::{Nanos, SECOND, exact_duration, show_duration};
 
 /// How much more load there is to be.
@@ -61,7 +62,11 @@ impl Scale {
             "the log is complete; static files and bots are not counted",
         );
         scaled.note(
-            format!("requests/s: {} / {} s", observed.requests, observed.seconds),
+            format!(
+                "requests/s: {} / {} s",
+                grouped(observed.requests),
+                grouped(observed.seconds.max(0) as u64)
+            ),
             rate,
             format!(
                 "the mean of the window is the load; its busiest second had {:.1} times that",
@@ -78,7 +83,7 @@ impl Scale {
         }
         if scaled.factor != 1.0 {
             scaled.note(
-                format!("requests/s wanted: {} x {}", figure(rate), figure(scaled.factor)),
+                format!("requests/s wanted: {} x {}", told(rate), told(scaled.factor)),
                 wanted,
                 "load grows as users do: each goes on asking as often, and at the same hours",
             );
@@ -89,8 +94,8 @@ impl Scale {
         scaled.note(
             format!(
                 "concurrency: {} requests/s / {} per user and second",
-                figure(wanted),
-                figure(wanted / users)
+                told(wanted),
+                told(wanted / users)
             ),
             users,
             format!(
@@ -137,7 +142,7 @@ impl Scale {
         if let Some(wanted) = self.users_wanted {
             scaled.note("daily users wanted".to_owned(), wanted as f64, "as given");
             scaled.factor = wanted as f64 / now as f64;
-            let step = format!("factor: {wanted} / {now}");
+            let step = format!("factor: {} / {}", grouped(wanted), grouped(now));
             let linear = "the share of users that are there in the busiest hour stays the same";
             scaled.note(step, scaled.factor, linear);
         }
@@ -157,16 +162,17 @@ impl Scale {
         if self.factor.is_none() && self.speed.is_none() {
             return;
         }
-        let step = format!("daily users of the load: {now} x {}", figure(scaled.factor));
+        let step = format!("daily users of the load: {} x {}", grouped(now), told(scaled.factor));
         let linear =
             "load grows as users do, and the share of them in the busiest hour stays the same";
         scaled.note(step, users as f64, linear);
         let Some(wanted) = self.users_wanted.filter(|wanted| *wanted != users) else { return };
+        let trace = figure(wanted as f64 / now as f64);
+        let (users, wanted) = (grouped(users), grouped(wanted));
         scaled.notes.push(match self.speed {
             Some(_) => format!(
                 "a replay has the load of {users} daily users, not of the {wanted} of --dau-target: it repeats the \
-                 arrivals of the log; --trace {} would stand for them",
-                figure(wanted as f64 / now as f64)
+                 arrivals of the log; --trace {trace} would stand for them"
             ),
             None => format!(
                 "the load is that of {users} daily users, by --factor, not of the {wanted} of --dau-target"
@@ -179,6 +185,13 @@ impl Scaled {
     fn note(&mut self, step: String, value: f64, assumption: impl Into<String>) {
         self.steps.push(ArithmeticStep { step, value, assumption: assumption.into() });
     }
+}
+
+/// As [`figure`], for people: with its thousands apart.
+fn told(value: f64) -> String {
+    let text = figure(value);
+    let whole = text.split('.').next().unwrap_or_default();
+    whole.parse().map_or_else(|_| text.clone(), |n| text.replacen(whole, &grouped(n), 1))
 }
 
 /// A figure with as many digits as say something.
@@ -209,12 +222,14 @@ mod tests {
             Scale { users_now: Some(16_000), users_wanted: Some(300_000), ..Scale::default() };
         let scaled = scale.apply(&observed).unwrap();
         assert_eq!((scaled.factor, scaled.users), (18.75, Some(300_000)));
+        assert_eq!(scaled.steps[1].step, "requests/s: 8,640 / 3,600 s");
+        assert_eq!([told(12_345.6), told(99.25), told(0.5)], ["12,346", "99.25", "0.5"]);
         let last = scaled.steps.last().unwrap();
         assert_eq!((last.value, scaled.pace_ns), (5.0, 111_111_111));
         let rounded = Scale { factor: Some(20.0), ..scale }.apply(&observed).unwrap();
         // The load stands for 20 times today's users, whatever number was wanted.
         assert_eq!((rounded.factor, rounded.users), (20.0, Some(320_000)));
-        assert!(rounded.notes[0].contains("320000 daily users"), "{:?}", rounded.notes);
+        assert!(rounded.notes[0].contains("320,000 daily users"), "{:?}", rounded.notes);
         let of_log = Scale { users_wanted: Some(9_000), ..Scale::default() };
         assert_eq!(of_log.apply(&observed).unwrap().factor, 10.0);
         for scale in [

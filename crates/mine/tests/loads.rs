@@ -256,9 +256,9 @@ fn requests_that_are_refused_today_are_told_and_taken_for_right() {
     );
     let said = made.mined.notes.join("\n");
     for words in [
-        "10.5 % of the requests failed",
-        "GET /me 401 (5 %)",
-        "GET /orders 500 (0.5 %)",
+        "10.50 % of the requests failed",
+        "GET /me 401 (5.00 %)",
+        "GET /orders 500 (0.50 %)",
         "GET /me (200-399,401)",
     ] {
         assert!(said.contains(words), "{words}: {said}");

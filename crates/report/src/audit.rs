@@ -189,9 +189,8 @@ fn conclusion(audit: &Audit, style: Style) -> String {
         rows.map(|found| found.first().map(|finding| finding.severity)).collect();
     let of = |severity| worst.iter().filter(|found| **found == Some(severity)).count();
     let (impossible, doubtful) = (of(Severity::Impossible), of(Severity::Doubtful));
-    let rows = if worst.len() == 1 { "row" } else { "rows" };
-    let mut words =
-        format!("{} {rows} judged: {impossible} impossible, {doubtful} doubtful.", worst.len());
+    let rows = counted(worst.len() as f64, "row");
+    let mut words = format!("{rows} judged: {impossible} impossible, {doubtful} doubtful.");
     if impossible + doubtful == 0 {
         words += " A figure can be possible and still be wrong.";
     }

@@ -7,7 +7,7 @@ use model::LevelKind;
 use model::units::show_duration;
 use verdict::comparison::levels::AtLevel;
 use verdict::comparison::{Comparison, Effect, Measure, Word, change, size};
-use verdict::figures::level_of;
+use verdict::figures::levels_of;
 
 use crate::chart::{EffectRow, Effects};
 use crate::csv::cell;
@@ -62,34 +62,33 @@ pub fn levels(judged: &[AtLevel], kind: LevelKind, style: Style) -> String {
 /// Each level's sentence, and what goes with the judgements; levels without a judgement for the same reasons together, and
 /// those of a note that is not all levels'.
 pub(crate) fn level_sentences(judged: &[AtLevel], kind: LevelKind) -> Vec<String> {
-    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
+    let mut lines: Vec<(Vec<f64>, String)> = Vec::new();
     for at in judged {
         let sentence = at.comparison.sentence();
-        let place = level_of(kind, at.level);
         match lines.last_mut() {
-            Some((places, known)) if *known == sentence => places.push(place),
-            _ => lines.push((vec![place], sentence)),
+            Some((places, known)) if *known == sentence => places.push(at.level),
+            _ => lines.push((vec![at.level], sentence)),
         }
     }
-    let lines = lines.into_iter().map(|(places, known)| format!("{}: {known}", places.join(", ")));
+    let lines =
+        lines.into_iter().map(|(places, known)| format!("{}: {known}", levels_of(kind, &places)));
     lines.chain(level_notes(judged, kind)).collect()
 }
 
 /// The notes of all levels, each once.
 fn level_notes(judged: &[AtLevel], kind: LevelKind) -> impl Iterator<Item = String> {
-    let mut notes: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut notes: Vec<(&str, Vec<f64>)> = Vec::new();
     for at in judged {
         for note in &at.comparison.notes {
-            let place = level_of(kind, at.level);
             match notes.iter_mut().find(|(known, _)| known == note) {
-                Some((_, places)) => places.push(place),
-                None => notes.push((note.as_str(), vec![place])),
+                Some((_, places)) => places.push(at.level),
+                None => notes.push((note.as_str(), vec![at.level])),
             }
         }
     }
     notes.into_iter().map(move |(note, places)| match places.len() == judged.len() {
         true => note.to_owned(),
-        false => format!("{}: {note}", places.join(", ")),
+        false => format!("{}: {note}", levels_of(kind, &places)),
     })
 }
 
@@ -240,6 +239,7 @@ mod tests {
             [at(4.0, None), at(8.0, Some("judged although it is INVALID")), at(16.0, None)];
         let text = levels(&judged, LevelKind::Concurrency, Style::default());
         assert!(text.contains("- 8 connections: judged although it is INVALID"), "{text}");
+        assert!(text.contains("- 4, 8 and 16 connections: SLOWER"), "{text}");
         assert!(text.contains("- the machine was busy"), "{text}");
     }
 
@@ -266,6 +266,8 @@ mod tests {
             rounds: &[],
         });
         assert!(page.contains("not judged, because they answered differently"), "{page}");
+        // The head of the page has it, and no chart again.
+        assert!(page.contains("aria-label=\"Change of each figure\""), "{page}");
         assert!(!page.contains("<b>"), "{page}");
     }
 }

@@ -91,11 +91,15 @@ fn columns_of(c: char) -> usize {
     c.width().unwrap_or(1).max(1)
 }
 
-/// Two names as [`clean`] has them; where that leaves them alike, though they are not, both lose what they begin with in
-/// common instead.
+/// Two names as [`clean`] has them; where that leaves them alike, or one of them the beginning of the other, though they
+/// are not, both lose what they begin with in common instead.
 pub(crate) fn distinct_names(names: [&str; 2], most: usize) -> [String; 2] {
     let short = names.map(|name| clean(name, most));
-    if short[0] != short[1] || names[0] == names[1] {
+    let begins = |at: usize| {
+        let kept = short[at].strip_suffix('…');
+        kept.is_some_and(|kept| short[1 - at].starts_with(kept))
+    };
+    if names[0] == names[1] || (short[0] != short[1] && !begins(0) && !begins(1)) {
         return short;
     }
     let alike = names[0].chars().zip(names[1].chars()).take_while(|(a, b)| a == b).count();
@@ -226,6 +230,9 @@ mod tests {
         assert_eq!(distinct_names(["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
         let urls = ["http://api/queue?mean=2ms&seed=1", "http://api/queue?mean=3ms&seed=1"];
         assert_eq!(distinct_names(urls, 16), ["…mean=2ms&seed=1", "…mean=3ms&seed=1"]);
+        let urls = ["http://h:8080/slow", "http://h:8080/"];
+        assert_eq!(distinct_names(urls, 15), ["…8080/slow", "…8080/"]);
+        assert_eq!(distinct_names(["v1", "v1-new"], 15), ["v1", "v1-new"]);
         assert_eq!(distinct_names(["long-name", "long-name-2"], 6), ["…me", "…me-2"]);
         assert_eq!(distinct_names(["\u{1}\u{1}\u{1}a", "\u{1}\u{1}\u{1}b"], 3), ["…·a", "…·b"]);
         assert_eq!(clean("abcd", 4), "abcd");

@@ -18,7 +18,7 @@ pub(crate) fn latency_cells(summary: &Summary) -> impl Iterator<Item = String> {
 }
 
 /// The distributions that a run has, response first. One line stands for response and service where
-/// they are the same.
+/// they are the same. What is zero throughout is left out, as lateness and waits of a closed loop are.
 pub(crate) fn distributions(run: &Run) -> Vec<(&'static str, &Summary)> {
     let same = response_is_service(run);
     let mut rows = vec![
@@ -34,7 +34,7 @@ pub(crate) fn distributions(run: &Run) -> Vec<(&'static str, &Summary)> {
     if same {
         rows.remove(1);
     }
-    rows.retain(|(_, summary)| summary.count > 0);
+    rows.retain(|(_, summary)| summary.max > 0);
     rows
 }
 

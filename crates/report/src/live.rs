@@ -89,6 +89,15 @@ pub fn opening(open: u32, planned: u32) -> String {
     format!("opening connections: {open} of {planned}")
 }
 
+/// A time as people count it: `45s`, `3m20s`, `2h05m`.
+pub fn rough(nanos: Nanos) -> String {
+    match nanos.div_ceil(SECOND) {
+        seconds @ 0..60 => format!("{seconds}s"),
+        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        seconds => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
 /// A count in at most six characters: `19,998`, `123.4k`, `1.23M`.
 fn six(n: f64) -> String {
     match n.round() {

@@ -50,16 +50,23 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
         let share = share_of(mined.bad_lines, mined.lines);
         read += &format!("; {} ({share})", counted(mined.bad_lines, "bad line"));
     }
-    let mut left = vec![
-        match mined.without_agents {
-            true => "bots not told apart (no User-Agent)".to_owned(),
-            false => counted(mined.bots, "request") + " of bots",
-        },
-        counted(mined.static_files, "static file"),
-    ];
+    let mut left = Vec::new();
+    if mined.without_agents {
+        left.push("bots not told apart (no User-Agent)".to_owned());
+    } else if mined.bots > 0 {
+        left.push(counted(mined.bots, "request") + " of bots");
+    }
+    if mined.static_files > 0 {
+        left.push(counted(mined.static_files, "static file"));
+    }
     if mined.left_out > 0 {
         left.push(format!("{} left out by paths", count(mined.left_out)));
     }
+    let left = if left.is_empty() {
+        String::new()
+    } else {
+        format!("; apart from them {}", left.join(", "))
+    };
     let mut users = format!(
         "{} in all, {} on the busiest day; {} of {:.1} requests",
         count(mined.users),
@@ -75,11 +82,10 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
         (
             "Requests",
             format!(
-                "{} of the API ({} read, {} write); apart from them {}",
+                "{} of the API ({} read, {} write){left}",
                 count(mined.counted),
                 share_of(mined.reads, mined.counted),
-                share_of(mined.writes, mined.counted),
-                left.join(", ")
+                share_of(mined.writes, mined.counted)
             ),
         ),
         (

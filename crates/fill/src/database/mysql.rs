@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use model::quote::grouped;
 use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Opts};
 
@@ -141,6 +142,7 @@ impl Mysql {
             return Ok(());
         }
         let name = &target.table.name;
+        let (written, rows) = (grouped(written), grouped(rows));
         Err(Error::Rule(format!("{name}: {written} of {rows} rows arrived")))
     }
 }

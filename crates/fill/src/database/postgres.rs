@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use model::quote::grouped;
 use postgres::Client;
 
 use super::{Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres};
@@ -145,9 +146,10 @@ impl Database for Postgres {
             return Ok(());
         }
         Err(Error::Rule(format!(
-            "{}: {written} of {} rows arrived; a trigger or rule may drop them",
+            "{}: {} of {} rows arrived; a trigger or rule may drop them",
             target.table.name,
-            rows.len()
+            grouped(written),
+            grouped(rows.len() as u64)
         )))
     }
 

@@ -9,6 +9,7 @@ mod combined;
 mod exclusion;
 mod fresh;
 
+use model::quote::grouped;
 use model::random::Permutation;
 
 use super::Maker;
@@ -159,6 +160,7 @@ impl Board<'_> {
         if there >= needed {
             return Ok(());
         }
+        let (needed, there) = (grouped(needed), grouped(there));
         let why = format!("{needed} rows were to be added, and there is room for {there}");
         self.refuse(unique, &why)
     }
@@ -245,6 +247,7 @@ impl Board<'_> {
         }
         let (of_new, of_old) = (of.new.saturating_mul(fresh), of.old.saturating_mul(aged));
         if of_new < add && aged == 0 && of.old > 0 {
+            let (add, of_new) = (grouped(add), grouped(of_new));
             let why = format!(
                 "{add} rows were to be added, and the parents that are added with them have room for {of_new}; which \
                  combinations the parents that are there have left is not looked up"

@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
             event => builder.take(event, &span)?,
         }
     }
-    let root = builder.root.ok_or_else(|| Fault::new(0, "is empty"))?;
+    let root = builder.root.ok_or_else(|| Fault::new(0, "is empty: `plimsoll init` writes a file to begin with"))?;
     Ok(Tree { root, further })
 }
 

@@ -4,7 +4,6 @@
 use model::StatusRanges;
 
 use super::Making;
-use crate::scale::figure;
 use crate::tally::Endpoint;
 
 /// Endpoints that are named.
@@ -37,8 +36,8 @@ impl Making<'_> {
         let mut failed: Vec<(u64, String)> = Vec::new();
         for endpoint in kept() {
             for (status, count) in &endpoint.failed {
-                let share = figure(*count as f64 / all.max(1) as f64 * 100.0);
-                let name = format!("{} {} {status} ({share} %)", endpoint.method, endpoint.path);
+                let share = percent(*count, all);
+                let name = format!("{} {} {status} ({share})", endpoint.method, endpoint.path);
                 failed.push((*count, name));
             }
         }
@@ -50,9 +49,9 @@ impl Making<'_> {
         let named: Vec<&str> = failed.iter().take(NAMED).map(|(_, name)| name.as_str()).collect();
         let more = if failed.len() > NAMED { ", and others" } else { "" };
         let mut note = format!(
-            "{} % of the requests failed in the peak: {}{more}. They are in the workload; as long as they fail, success \
+            "{} of the requests failed in the peak: {}{more}. They are in the workload; as long as they fail, success \
              stays below 100 % (--exclude leaves paths out)",
-            figure(total as f64 / all as f64 * 100.0),
+            percent(total, all),
             named.join(", ")
         );
         if !self.refused.is_empty() {
@@ -63,4 +62,9 @@ impl Making<'_> {
         }
         self.made.mined.notes.push(note);
     }
+}
+
+/// A part of the whole in per cent.
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2} %", part as f64 / whole.max(1) as f64 * 100.0)
 }

@@ -102,6 +102,9 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = said(error, ContextKind::InvalidSubcommand)?;
+            if name.is_empty() {
+                return Some(": is the variable set that it is taken from?".to_owned());
+            }
             if name.contains(['/', ':', '.']) {
                 return Some(format!(": to load it, use `plimsoll run {name}`"));
             }
@@ -281,6 +284,12 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if text.contains("Usage: plimsoll tune show") || text.contains("Usage: plimsoll tune predict") {
         return Some(format!(": use --notebook {word}"));
     }
+    if text.contains("Usage: plimsoll gate keys add") {
+        return Some(format!(": use --owner {word}"));
+    }
+    if let Some(field) = unquoted_field(line) {
+        return Some(format!(": a field goes into quotes, as in -H '{field}'"));
+    }
     if word.contains(['/', ':']) {
         // hey's -q is a rate: what follows it was taken for the URL.
         let is_quiet = line.iter().any(|word| word == "-q");
@@ -292,6 +301,15 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     }
     let is_number = word.parse::<f64>().is_ok();
     is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
+}
+
+/// A header field whose value was parted from its name, as a shell does without quotes.
+fn unquoted_field(line: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).collect();
+    let mut pairs = words.windows(2);
+    let is_parted =
+        |pair: &&[&str]| ["-H", "--header"].contains(&pair[0]) && pair[1].ends_with(':');
+    pairs.find(is_parted).map(|pair| format!("{} ...", pair[1]))
 }
 
 /// The command that is written with the same letters in another order, or with one letter more or less, which the parser's
@@ -346,10 +364,15 @@ mod tests {
             ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
+            ("resume out", "`plimsoll sweep --resume DIR` goes on"),
+            ("show", "`plimsoll report` prints the last result"),
+            ("compare", "such as http://127.0.0.1:8080/ http://127.0.0.1:8081/; see"),
             ("completions bash", "`plimsoll generate DIR`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
             ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
+            ("run -H Accept: text/html http://h/", "quotes, as in -H 'Accept: ...'; see"),
+            ("run http://h/ -H X-Key: secret", "quotes, as in -H 'X-Key: ...'; see"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
             ("target 8080", "use --listen 127.0.0.1:8080"),
             ("run http://h/ -d {\"a\":1}", "as --data BODY"),
@@ -367,6 +390,7 @@ mod tests {
             ("fill", "such as postgres://USER@127.0.0.1/DATABASE"),
             ("tune predict", "such as main.handle"),
             ("tune show story", "use --notebook story"),
+            ("gate keys add ada", "use --owner ada"),
             ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
@@ -407,6 +431,13 @@ mod tests {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
         }
+    }
+
+    #[test]
+    fn an_empty_word_is_a_variable_that_is_not_set() {
+        let words = ["plimsoll", ""].map(OsString::from);
+        let said = in_one_line(&Cli::try_parse_from(&words).expect_err("it is refused"), &words);
+        assert!(said.contains("is the variable set"), "{said}");
     }
 
     #[test]

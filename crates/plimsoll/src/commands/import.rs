@@ -184,14 +184,15 @@ fn account(made: &Accepted, format: Format, out: Option<&Path>) -> String {
         let flows = counted(workload.flows.len() as u64, "flow");
         parts.push(format!("{flows} with {}", counted(steps as u64, "step")));
     }
-    text += &format!(
-        "plimsoll: {}; {} not converted\n",
-        parts.join(" and "),
-        counted(left as u64, "item")
-    );
-    if format == Format::Curl && workload.endpoints.len() > 1 {
-        text += "plimsoll: the commands are endpoints in the file's order, each sent as often as the others; to send \
-                 them one after another, as one user would, make them steps of one of `flows`\n";
+    let left = match left {
+        0 => String::new(),
+        left => format!("; {} not converted", counted(left as u64, "item")),
+    };
+    text += &format!("plimsoll: {}{left}\n", parts.join(" and "));
+    let in_order = matches!(format, Format::Curl | Format::Postman);
+    if in_order && workload.flows.is_empty() && workload.endpoints.len() > 1 {
+        text += "plimsoll: the requests are endpoints, each sent as often as the others; to send them one after \
+                 another, as one user would, make them steps of one of `flows` (`plimsoll init` writes an example)\n";
     }
     if let Some(path) = out {
         let plan = output::typed(&["plimsoll", "plan"], path);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use model::Mix;
 use model::plan::{EXPECT_FIRST, FlowPlan};
 use model::quote::{counted, grouped};
-use model::units::{exact_duration, show_duration};
+use model::units::exact_duration;
 use report::preview::{Line, Preview, Request, SCHEMA, Writes, shown, text};
 use verdict::exit::{COULD_NOT_RUN, DONE};
 
@@ -178,7 +178,7 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         }
     }
     match shape.duration_ns.value {
-        Some(ns) => add("window", show_duration(ns), shape.duration_ns.origin),
+        Some(ns) => add("window", exact_duration(ns), shape.duration_ns.origin),
         None => add("window", "until the requests are sent".to_owned(), shape.duration_ns.origin),
     }
     if let Some(count) = shape.requests.value {

@@ -149,7 +149,11 @@ impl Destination {
                 Failure::CannotRun(format!("--connect-to {text} cannot be resolved: {error}"))
             })?,
             None => resolve((self.host.as_str(), self.port)).map_err(|error| {
-                let file = if self.is_name { "; nor is there a file of that name" } else { "" };
+                let file = if self.is_name {
+                    "; nor is there a file of that name"
+                } else {
+                    "; is it spelled right, and known to this machine?"
+                };
                 let host = &self.host;
                 Failure::CannotRun(format!("the host `{host}` cannot be resolved: {error}{file}"))
             })?,

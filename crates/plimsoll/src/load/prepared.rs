@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Advice, FirstResponses, Launch};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::units::show_duration;
 use model::{Nanos, Plan};
 use net::Peer;
@@ -236,7 +236,7 @@ impl Prepared {
         if wanted.at_once && wanted.connections >= MANY {
             notices.push(format!(
                 "{} connections are opened before the window, which takes {} at most",
-                wanted.connections,
+                grouped(wanted.connections),
                 show_duration(engine::OPEN_WITHIN)
             ));
         }
@@ -251,9 +251,9 @@ impl Prepared {
             return threads;
         }
         notices.push(format!(
-            "{needed} workers instead of {threads}: a worker can open {} files, and \
-             {connections} connections need more",
-            self.files.soft
+            "{needed} workers instead of {threads}: a worker can open {} files, and {} need more",
+            grouped(self.files.soft),
+            counted(connections, "connection")
         ));
         needed
     }

@@ -1,6 +1,7 @@
 //! How many connections this machine has room for: local ports, open files, memory. What they need is asked before the
 //! load begins, so that a number too high is answered at once, with one that fits.
 
+use model::quote::grouped;
 use net::Route;
 use net::limits::{self, FileLimit};
 
@@ -56,8 +57,10 @@ fn ports_short(connections: u64, routes: &[Route]) -> Option<String> {
     let have = per_route * routes.len() as u64;
     (have < connections).then(|| {
         format!(
-            "{connections} connections need more local ports than the {have} available ({first}-{last} for each pair \
-             of addresses, of which there are {}): -c {have} fits, and {} source addresses (--source) would be enough",
+            "{} connections need more local ports than the {} available ({first}-{last} for each pair of addresses, of \
+             which there are {}): -c {have} fits, and {} source addresses (--source) would be enough",
+            grouped(connections),
+            grouped(have),
             routes.len(),
             connections.div_ceil(per_route)
         )
@@ -69,9 +72,10 @@ fn files_short(connections: u64, files: FileLimit) -> Option<String> {
     let have = files.connections_per_table().saturating_mul(MOST_THREADS);
     (have < connections).then(|| {
         format!(
-            "{connections} connections need more open files than the limit of {} a process allows: {}, and `ulimit -Hn {}` would \
+            "{} connections need more open files than the limit of {} a process allows: {}, and `ulimit -Hn {}` would \
              be enough",
-            files.hard,
+            grouped(connections),
+            grouped(files.hard),
             fits(have),
             connections / MOST_THREADS + 65
         )
@@ -85,8 +89,10 @@ fn handles_short(connections: u64, left: u64, routes: &[Route]) -> Option<String
     let have = left / each;
     (have < connections).then(|| {
         format!(
-            "{connections} connections need more open files than the {left} that this system allows further ones: \
-             {}, and `sysctl fs.file-max` raised by {} would be enough",
+            "{} connections need more open files than the {} that this system allows further ones: {}, and `sysctl \
+             fs.file-max` raised by {} would be enough",
+            grouped(connections),
+            grouped(left),
             fits(have),
             connections * each - left
         )
@@ -99,7 +105,8 @@ fn memory_short(connections: u64, available: u64, tls: bool) -> Option<String> {
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (have < connections).then(|| {
         format!(
-            "{connections} connections need about {:.1} GiB of memory, and {:.1} are available: {}",
+            "{} connections need about {:.1} GiB of memory, and {:.1} are available: {}",
+            grouped(connections),
             gib(connections.saturating_mul(each)),
             gib(available),
             fits(have)
@@ -126,6 +133,7 @@ mod tests {
         assert_eq!(ports_short(50_000, &near), None);
         let ports = said(ports_short(9_000_000, &to("192.0.2.1:80")));
         assert!(ports.contains("(--source)") && ports.contains(": -c "), "{ports}");
+        assert!(ports.starts_with("9,000,000 connections need more local ports"), "{ports}");
         assert_eq!(files_short(1_000_000, files(20_000)), None);
         let said_of_files = said(files_short(1_000_000, files(600)));
         assert!(

@@ -6,9 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use model::interval::Interval;
-use model::units::{Nanos, SECOND};
-
-use report::live::Progress;
+use model::units::Nanos;
+use report::live::{Progress, rough};
 use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::screen::{self, Block};
@@ -46,15 +45,6 @@ pub fn waiting<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
         drop(working);
         done
     })
-}
-
-/// A time as people count it: `45s`, `3m20s`, `2h05m`.
-pub fn rough(nanos: Nanos) -> String {
-    match nanos.div_ceil(SECOND) {
-        seconds @ 0..60 => format!("{seconds}s"),
-        seconds @ 60..3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        seconds => format!("{}h{:02}m", seconds / 3600, seconds % 3600 / 60),
-    }
 }
 
 impl Live {

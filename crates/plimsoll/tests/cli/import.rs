@@ -32,9 +32,9 @@ fn the_workload_goes_to_standard_output_and_the_notes_beside_it() {
         let ended = folder_with(name).plimsoll(&format!("import {format} {name}")).ok();
         assert!(ended.stdout.contains("target: http"), "{ended:#?}");
         let last = ended.stderr.lines().find(|line| line.ends_with("not converted"));
-        let last = last.unwrap_or_else(|| panic!("nothing is counted: {ended:#?}"));
         let notes = ended.stderr.lines().filter(|line| line.starts_with("not converted: "));
-        let counted = last.rsplit("; ").next().unwrap().split(' ').next().unwrap();
+        let counted = last.and_then(|line| line.rsplit("; ").next()?.split(' ').next());
+        let counted = counted.unwrap_or("0");
         assert_eq!(notes.count().to_string(), counted, "{ended:#?}");
         for line in ended.stderr.lines().filter(|line| line.starts_with("not converted: ")) {
             assert!(ended.stdout.contains(line), "no comment says `{line}`: {ended:#?}");

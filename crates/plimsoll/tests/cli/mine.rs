@@ -58,10 +58,12 @@ fn a_log_becomes_a_workload_that_plan_accepts() {
     let ended =
         folder.plimsoll("mine access.log --out mined --dau-now 16000 --dau-target 300000").ok();
     for words in
-        ["601 lines as combined", "factor: 300000 / 16000 = 18.75", "GET /users/{id}/orders"]
+        ["601 lines as combined", "factor: 300,000 / 16,000 = 18.75", "GET /users/{id}/orders"]
     {
         assert!(ended.stdout.contains(words), "{words}: {ended:#?}");
     }
+    let said = unwrapped(&ended.stdout);
+    assert!(said.contains("; apart from them 1 static file"), "no bots are 0 bots: {said}");
     let mined = mined(&folder, "mined");
     folder.follows_schema("mine", &mined);
     // 360 of the busy hour, and 10 of those that come all day.

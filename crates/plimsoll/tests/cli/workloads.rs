@@ -97,6 +97,7 @@ fn what_flags_change_is_in_the_plan_and_what_a_run_refuses_is_refused() {
         "workers 2 flag",
         "keep-alive no: a connection for each request flag",
         "in flight at most 4 flag",
+        "window 10s default",
     ] {
         assert!(text.contains(line), "no `{line}` in {text}");
     }

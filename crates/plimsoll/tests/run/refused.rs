@@ -13,6 +13,7 @@ fn urls() {
         ("http://u:p@127.0.0.1/", 2, "-u USER:PASSWORD"),
         ("http://127.0.0.1:99999/", 2, "not a URL"),
         ("http://no-such-host.invalid/", 1, "no-such-host.invalid` cannot be resolved"),
+        ("http://no-such-host.invalid/", 1, "; is it spelled right"),
         ("http://127.0.0.1:1/", 1, "Connection refused"),
     ] {
         plimsoll(&format!("run {url} -d 100ms")).refuses(code, needle);

@@ -127,6 +127,14 @@ impl Chart {
         &self.subtitle
     }
 
+    /// The chart under another heading alone, for a page that begins with what its own heading says.
+    #[must_use]
+    pub(crate) fn under(mut self, heading: &str) -> Self {
+        self.title = heading.to_owned();
+        self.subtitle.clear();
+        self
+    }
+
     /// The chart with `lines` at its foot that say where its figures come from.
     #[must_use]
     pub fn signed(mut self, lines: impl IntoIterator<Item = String>) -> Self {

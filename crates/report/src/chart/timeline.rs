@@ -283,28 +283,23 @@ impl Timeline {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new([
-            "second",
-            "offered (1/s)",
-            "QPS (1/s)",
-            "p50 (ms)",
-            "p99 (ms)",
-            "max (ms)",
-            "errors (1/s)",
-            "in flight",
-        ]);
-        let ms = |v: Option<f64>| cell_or_empty(v.map(|v| v * 1e3));
+        const COLUMNS: [(&str, fn(&Second) -> String); 8] = [
+            ("second", |s| cell(s.at_s)),
+            ("offered (1/s)", |s| cell_or_empty(s.offered_per_s)),
+            ("QPS (1/s)", |s| cell(s.requests_per_s)),
+            ("p50 (ms)", |s| milliseconds(s.p50_s)),
+            ("p99 (ms)", |s| milliseconds(s.p99_s)),
+            ("max (ms)", |s| milliseconds(s.max_s)),
+            ("errors (1/s)", |s| cell(s.errors_per_s)),
+            ("in flight", |s| cell_or_empty(s.in_flight)),
+        ];
+        // A closed loop offers no rate.
+        let open_loop = self.seconds.iter().any(|s| s.offered_per_s.is_some());
+        let columns: Vec<_> =
+            COLUMNS.into_iter().filter(|(name, _)| open_loop || *name != "offered (1/s)").collect();
+        let mut table = Table::new(columns.iter().map(|(name, _)| *name));
         for s in &self.seconds {
-            table.push(vec![
-                cell(s.at_s),
-                cell_or_empty(s.offered_per_s),
-                cell(s.requests_per_s),
-                ms(s.p50_s),
-                ms(s.p99_s),
-                ms(s.max_s),
-                cell(s.errors_per_s),
-                cell_or_empty(s.in_flight),
-            ]);
+            table.push(columns.iter().map(|(_, of)| of(s)).collect());
         }
         table
     }
@@ -320,6 +315,11 @@ pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
         alarming: s.kind == SpanKind::Alarm,
     };
     drawn.take(MOST_SPANS).map(band).collect()
+}
+
+/// A time that may be missing as a cell.
+fn milliseconds(seconds: Option<f64>) -> String {
+    cell_or_empty(seconds.map(|seconds| seconds * 1e3))
 }
 
 fn style(colour: usize, dash: Dash) -> Style {

@@ -26,7 +26,7 @@ pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -
     let title = Title { name: &name, lines: vec![line], gist };
     let mut sections = vec![
         Section { id: "summary", heading: "Summary", body: summary(record, reading) },
-        Section { id: "search", heading: "Search", body: parts::chart(&charts::search(record)) },
+        Section { id: "search", heading: "Search", body: steps_drawn(record) },
         Section { id: "steps", heading: "Steps", body: steps(record) },
     ];
     if let Some(line) = &record.load_line
@@ -46,7 +46,7 @@ pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -
 fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Markup {
     let collapses = record.load_line.as_ref().and_then(|line| line.overload);
     html! {
-        p.reading { strong { (parts::outside(&reading.outcome)) "." } }
+        p.reading { strong { (sentence(&reading.outcome)) "." } }
         @if let Some(words) = &reading.overload {
             @if collapses.is_some_and(|overload| overload.collapses) {
                 p.reading { strong { (parts::outside(words)) "." } }
@@ -57,6 +57,14 @@ fn banner(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -> Mark
             (parts::verdict(&run.validity, bounds_latency(run), parts::early(run)))
         }
     }
+}
+
+/// Words that stand behind a name elsewhere, as a sentence.
+fn sentence(words: &str) -> String {
+    let words = parts::outside(words);
+    let mut letters = words.chars();
+    let Some(first) = letters.next() else { return words };
+    first.to_uppercase().chain(letters).collect()
 }
 
 fn summary(record: &CapacitySearch, reading: &Reading) -> Markup {
@@ -99,6 +107,10 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
         ("Response p99 at capacity", show_duration(line.response_ns.p99), String::new()),
         ("Success at capacity", success, String::new()),
     ]
+}
+
+fn steps_drawn(record: &CapacitySearch) -> Markup {
+    parts::chart(&charts::search(record).under("Each step of the search"))
 }
 
 fn steps(record: &CapacitySearch) -> Markup {
@@ -164,6 +176,7 @@ mod tests {
         ] {
             assert!(page.contains(needle), "{needle}");
         }
+        assert_eq!(super::sentence("at least 5/s"), "At least 5/s");
         let summary = super::summary(&record, &reading).into_string();
         assert_eq!(summary.matches("<dt>Capacity</dt>").count(), 1, "the tile alone: {summary}");
     }

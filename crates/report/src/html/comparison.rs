@@ -60,7 +60,7 @@ fn banner(comparison: &Comparison) -> Markup {
             @if !comparison.notes.is_empty() {
                 ul {
                     @for note in &comparison.notes {
-                        li { (parts::badge(Verdict::Valid)) " " (parts::outside(note)) }
+                        li { (parts::badge(Verdict::Valid)) " " (parts::prose(note)) }
                     }
                 }
             }
@@ -77,7 +77,7 @@ fn effects(comparison: &Comparison) -> Markup {
     let rows =
         comparison.effects.iter().map(|e| cells(comparison, e).map(|cell| html! { (cell) }).into());
     html! {
-        (parts::chart(&chart(comparison).chart()))
+        (parts::chart(&chart(comparison).chart().under("Change of each figure")))
         (parts::rows(&headers, rows))
         p.soft {
             "Detectable: the smallest change that 80 % of such comparisons would have \

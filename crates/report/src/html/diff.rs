@@ -1,11 +1,12 @@
 //! The page of a comparison.
 
 use maud::{Markup, html};
+use model::Verdict;
 use model::curve::Curve;
 use verdict::Diff;
 use verdict::comparison::levels::AtLevel;
 use verdict::diff::title;
-use verdict::figures::{level_of, times};
+use verdict::figures::{level_of, levels_of, times};
 
 use super::{Section, Title, page, parts, sweep};
 use crate::charts;
@@ -79,7 +80,7 @@ fn judged(comparison: &Comparison) -> Markup {
             @if let [one] = judged.as_slice() { (effects(one)) }
             ul {
                 @for line in crate::comparison::level_sentences(judged, comparison.diff.kind) {
-                    li { (parts::outside(&line)) }
+                    li { (parts::prose(&line)) }
                 }
             }
             @if judged.len() > 1 {
@@ -123,7 +124,7 @@ fn watched(comparison: &Comparison) -> Option<Markup> {
 /// The picture of what changed at a level.
 fn effects(at: &AtLevel) -> Markup {
     let effects = crate::comparison::chart(&at.comparison);
-    html! { @if !effects.rows.is_empty() { (parts::chart(&effects.chart())) } }
+    html! { @if !effects.rows.is_empty() { (parts::chart(&effects.chart().under("Change of each figure"))) } }
 }
 
 fn banner(comparison: &Comparison) -> Markup {
@@ -153,18 +154,21 @@ fn banner(comparison: &Comparison) -> Markup {
 /// The levels at which a curve is not judged: what is different there may be said by the judgement alone.
 fn unjudged(name: &str, judged: &[AtLevel], diff: &Diff) -> Option<String> {
     let withheld = judged.iter().filter(|at| at.comparison.judgement().is_none());
-    let levels: Vec<String> = withheld.map(|at| level_of(diff.kind, at.level)).collect();
+    let levels: Vec<f64> = withheld.map(|at| at.level).collect();
     let name = clean(name, NAME);
-    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels.join(", ")))
+    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels_of(diff.kind, &levels)))
 }
 
 /// The levels of a curve that are not to be taken at their word.
 fn doubts(curve: &Curve) -> Option<String> {
-    let doubtful = curve.rows.iter().filter_map(|row| {
-        let verdict = row.verdict.filter(|&v| v != model::Verdict::Valid)?;
-        Some(format!("{} ({})", level(row.level), verdict.name()))
-    });
-    let doubtful: Vec<String> = doubtful.collect();
+    let of = |verdict: Verdict| {
+        let rows = curve.rows.iter().filter(|row| row.verdict == Some(verdict));
+        let levels: Vec<f64> = rows.map(|row| row.level).collect();
+        (!levels.is_empty())
+            .then(|| format!("{} ({})", levels_of(curve.kind, &levels), verdict.name()))
+    };
+    let doubtful: Vec<String> =
+        [Verdict::LowerBound, Verdict::Invalid].into_iter().filter_map(of).collect();
     let name = clean(&curve.name, NAME);
     (!doubtful.is_empty()).then(|| format!("Levels of {name} in doubt: {}.", doubtful.join(", ")))
 }

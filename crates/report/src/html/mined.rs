@@ -46,7 +46,7 @@ fn banner(mined: &Mined) -> Markup {
             strong { (rate(mined.peak.rate_per_s)) " requests/s" }
             " from " (clean(&mined.peak.from, 40)) " to " (clean(&mined.peak.to, 40)) "."
         }
-        @for note in &mined.notes { p.soft { (clean(note, 500)) } }
+        @for note in &mined.notes { p.soft { (parts::prose(note)) } }
     }
 }
 

@@ -66,7 +66,7 @@ fn row(held: &Judgement) -> Vec<Markup> {
         ruling(held),
         html! { (value(held)) },
         html! { (interval(held).unwrap_or_else(|| "-".to_owned())) },
-        html! { span.words { (parts::outside(&held.reason)) } },
+        html! { span.words { (parts::prose(&held.reason)) } },
     ]
 }
 

@@ -22,6 +22,22 @@ pub(super) fn outside(text: &str) -> String {
     clean(text, LONGEST)
 }
 
+/// A sentence from outside, of which flags stay in one line.
+pub(super) fn prose(text: &str) -> Markup {
+    unbroken(&outside(text))
+}
+
+/// Words whose flags are not broken: browsers end lines behind a hyphen, and of --out nothing but two hyphens would stand
+/// in the first.
+fn unbroken(text: &str) -> Markup {
+    html! {
+        @for (i, word) in text.split(' ').enumerate() {
+            @if i > 0 { " " }
+            @if word.trim_start_matches(['(', '`', '\'']).starts_with('-') { span.flag { (word) } } @else { (word) }
+        }
+    }
+}
+
 /// That a run was ended early, and why, if it was.
 pub(super) fn early(run: &Run) -> Option<String> {
     run.interrupted.then(|| match &run.halted {
@@ -42,12 +58,12 @@ pub(super) fn verdict(validity: &Validity, bounded: bool, early: Option<String>)
                 span.sign aria-hidden="true" { (sign) } " "
                 strong { (validity.verdict.name()) } ": " (meaning(validity.verdict, bounded)) "."
             }
-            @if let Some(early) = early { p { (outside(&early)) } }
+            @if let Some(early) = early { p { (prose(&early)) } }
             @if !validity.reasons.is_empty() {
                 ul {
                     @for reason in &validity.reasons {
                         li {
-                            (badge(reason.consequence)) " " (outside(&reason.text)) " "
+                            (badge(reason.consequence)) " " (prose(&reason.text)) " "
                             code.soft { (reason.code.name()) }
                         }
                     }
@@ -211,13 +227,7 @@ pub(super) fn command(words: &[String]) -> Markup {
     html! {
         div.command {
             pre tabindex="0" {
-                code id="command" {
-                    @for (i, word) in command.split(' ').enumerate() {
-                        @if i > 0 { " " }
-                        // Browsers break lines behind a hyphen: of --out nothing but two hyphens would stand in the first.
-                        @if word.starts_with('-') { span { (word) } } @else { (word) }
-                    }
-                }
+                code id="command" { (unbroken(&command)) }
             }
             button type="button" data-copies="command" hidden { "Copy" }
         }

@@ -110,7 +110,7 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     html! {
         (parts::tiles(&tiles))
         p.reading { (parts::outside(&reading.sentence)) }
-        @for note in &reading.notes { p { (parts::outside(note)) } }
+        @for note in &reading.notes { p { (parts::prose(note)) } }
         @if let Some(words) = verdict::measured_again(sweep) { p { (words) } }
         (levels(curve, reading))
     }
@@ -147,9 +147,12 @@ fn levels(curve: &Curve, reading: &Reading) -> Markup {
 }
 
 fn curves(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
-    let title = format!("Success rate of {}", curve.name);
+    let name = name(sweep);
+    let mut drawn = charts::curve(curve, reading, sweep.objective_mean_ns);
+    drawn.title.clone_from(&name);
+    let title = format!("Success rate of {name}");
     html! {
-        (parts::chart(&charts::curve(curve, reading, sweep.objective_mean_ns).chart()))
+        (parts::chart(&drawn.chart()))
         @for text in reading.scaling_words(curve.kind) { p { (parts::outside(&text)) } }
         (parts::chart(&charts::success(&title, std::slice::from_ref(curve)).chart()))
     }
@@ -210,19 +213,26 @@ fn errors(sweep: &Sweep) -> Markup {
         .into_iter()
         .filter(|&class| sweep.levels.iter().any(|held| held.run.totals.errors.of(class) > 0))
         .collect();
-    let mut headers = vec![sweep.kind.name(), "attempts", "unsent", "unfinished"];
+    let lost: [(&str, fn(&Level) -> u64); 2] = [
+        ("unsent", |held| held.run.totals.unsent),
+        ("unfinished", |held| held.run.totals.unfinished),
+    ];
+    let some = |of: fn(&Level) -> u64| sweep.levels.iter().any(|held| of(held) > 0);
+    let lost: Vec<_> = lost.into_iter().filter(|(_, of)| some(*of)).collect();
+    if occurred.is_empty() && lost.is_empty() {
+        return html! { p { "No attempt failed at any level." } };
+    }
+    let mut headers = vec![sweep.kind.name(), "attempts"];
+    headers.extend(lost.iter().map(|(name, _)| *name));
     headers.extend(occurred.iter().map(|class| class.name()));
     let row = |held: &Level| {
         let totals = &held.run.totals;
-        let counts = [totals.attempts, totals.unsent, totals.unfinished].into_iter();
+        let lost = lost.iter().map(|(_, of)| of(held));
         let classes = occurred.iter().map(|&class| totals.errors.of(class));
-        let cells = counts.chain(classes).map(|n| html! { (count(n)) });
+        let counts = std::iter::once(totals.attempts).chain(lost).chain(classes);
+        let cells = counts.map(|n| html! { (count(n)) });
         std::iter::once(html! { (level(held.level)) }).chain(cells).collect()
     };
-    let lost = |held: &Level| held.run.totals.unsent > 0 || held.run.totals.unfinished > 0;
-    if occurred.is_empty() && !sweep.levels.iter().any(lost) {
-        return html! { p { "No attempt failed at any level." } };
-    }
     html! {
         (parts::rows(&headers, sweep.levels.iter().map(row)))
         @for (class, sample) in samples(sweep) {

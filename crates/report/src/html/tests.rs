@@ -361,6 +361,25 @@ fn kinds_of_responses_are_shown_of_each_endpoint() {
     assert!(page.contains("Kinds of successful responses") && page.contains("POST /orders"));
 }
 
+#[test]
+fn levels_in_doubt_are_listed_by_what_they_are() {
+    let mut curves = curves();
+    for (row, verdict) in curves[1].rows.iter_mut().zip([
+        model::Verdict::LowerBound,
+        model::Verdict::Invalid,
+        model::Verdict::LowerBound,
+        model::Verdict::Valid,
+    ]) {
+        row.verdict = Some(verdict);
+    }
+    let joined = verdict::Diff::of(&curves).unwrap();
+    let (judgements, watched) = (&[][..], &[][..]);
+    let page =
+        diff(&Comparison { curves: &curves, diff: &joined, judgements, watched, command: &[] });
+    let words = "in doubt: 1 and 1,000 connections (LOWER_BOUND), 100 connections (INVALID).";
+    assert!(page.contains(words), "{page}");
+}
+
 /// What only the judgement knows of, such as other bodies of one length, is no less a difference.
 #[test]
 fn a_comparison_whose_judgement_is_withheld_says_so_at_its_head() {
@@ -413,11 +432,20 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
 }
 
 #[test]
-fn a_flag_of_the_command_stays_in_one_line() {
+fn a_flag_stays_in_one_line() {
     let mut run = sample::closed_loop();
     run.command = ["plimsoll", "run", "http://h/a-b", "--out", "d"].map(String::from).to_vec();
     let page = html::run(&run);
-    assert!(page.contains("plimsoll run http://h/a-b <span>--out</span> d</code>"), "{page}");
+    assert!(page.contains("plimsoll run http://h/a-b <span class=\"flag\">--out</span> d</code>"), "{page}");
+    let reason = |text: &str| model::validity::Reason {
+        code: model::ReasonCode::ConnectionsExhausted,
+        consequence: model::Verdict::LowerBound,
+        text: text.to_owned(),
+    };
+    run.validity = model::Validity::of(vec![reason("Raise -c (and --max-inflight).")]);
+    let page = html::run(&run);
+    let words = "Raise <span class=\"flag\">-c</span> (and <span class=\"flag\">--max-inflight).</span>";
+    assert!(page.contains(words), "{page}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use model::units::show_duration;
 
 use super::parts;
 use crate::charts;
-use crate::figure::{bytes, count, share};
+use crate::figure::{bytes, count, counted, share};
 use crate::text::dropped_samples;
 
 /// Sources with their charts and main figures.
@@ -65,7 +65,7 @@ pub(super) fn findings(findings: &Findings) -> Markup {
         }
         @if !findings.abstained.is_empty() {
             details {
-                summary { "Not judged: " (findings.abstained.len()) " causes" }
+                summary { "Not judged: " (counted(findings.abstained.len() as u64, "cause")) }
                 (parts::rows(&["cause", "missing"], findings.abstained.iter().map(|abstained| {
                     vec![html! { (abstained.code) }, html! { (parts::outside(&abstained.missing)) }]
                 })))
@@ -81,13 +81,13 @@ fn one(finding: &Finding) -> Markup {
             (finding.rank) ". " code { (finding.code) }
             @if let Some(place) = place { " at " (place) }
         }
-        p { (parts::outside(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
+        p { (parts::prose(&finding.sentence)) " " span.soft { "Confidence: " (finding.confidence.name()) "." } }
         ul {
-            @for evidence in &finding.evidence_for { li { "for: " (parts::outside(evidence)) } }
-            @for evidence in &finding.evidence_against { li { "against: " (parts::outside(evidence)) } }
+            @for evidence in &finding.evidence_for { li { "for: " (parts::prose(evidence)) } }
+            @for evidence in &finding.evidence_against { li { "against: " (parts::prose(evidence)) } }
         }
-        p { strong { "Fix: " } (parts::outside(&finding.fix)) }
-        p { strong { "To check: " } (parts::outside(&finding.experiment)) }
+        p { strong { "Fix: " } (parts::prose(&finding.fix)) }
+        p { strong { "To check: " } (parts::prose(&finding.experiment)) }
     }
 }
 
@@ -105,6 +105,15 @@ mod tests {
     fn that_nothing_is_at_its_limit_has_no_place() {
         assert!(one(&finding("server.cpu")).into_string().contains(" at app"));
         assert!(!one(&finding("none")).into_string().contains(" at app"));
+    }
+
+    #[test]
+    fn one_cause_is_no_causes() {
+        let abstained = |n: usize| vec![model::finding::Abstained::default(); n];
+        for (n, words) in [(1, "Not judged: 1 cause<"), (2, "Not judged: 2 causes<")] {
+            let found = Findings { abstained: abstained(n), ..Findings::default() };
+            assert!(super::findings(&found).into_string().contains(words), "{words}");
+        }
     }
 
     #[test]

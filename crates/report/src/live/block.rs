@@ -6,7 +6,7 @@ use model::interval::{Interval, Phase};
 use model::units::{Nanos, SECOND, show_duration};
 use unicode_width::UnicodeWidthStr;
 
-use super::waiting;
+use super::{rough, waiting};
 use crate::figure::{clean, count, counted, measured, rate};
 
 /// Seconds shown at most.
@@ -53,9 +53,9 @@ impl Progress {
         let errors = tally.errors.total().saturating_add(tally.unsent);
         self.errors = self.errors.saturating_add(errors);
         let in_flight = tally.in_flight.mean(span_ns).ceil() as u64;
-        let elapsed = show_duration(interval.end_ns);
+        let elapsed = rough(interval.end_ns / SECOND * SECOND);
         let left = self.total_ns.map(|total_ns| total_ns.saturating_sub(interval.end_ns));
-        let left = left.map_or_else(String::new, |left| format!(", {} left", whole(left)));
+        let left = left.map_or_else(String::new, |left| format!(", {} left", rough(left)));
         self.state = match interval.phase {
             Phase::Warmup => format!("{elapsed} warm-up{left}"),
             Phase::Window => format!("{elapsed}{left}, {} in flight", count(in_flight)),
@@ -128,11 +128,6 @@ fn bars(values: &[f64], most: usize) -> String {
     shown.iter().map(bar).collect::<String>().trim_end().to_owned()
 }
 
-/// Whole seconds, rounded up.
-fn whole(nanos: Nanos) -> String {
-    format!("{}s", nanos.div_ceil(SECOND))
-}
-
 #[cfg(test)]
 mod tests {
     use model::interval::Tally;
@@ -155,7 +150,7 @@ mod tests {
             progress.add(&interval(index as u32, Phase::Window, responses));
         }
         let expected = [
-            "[c=17] 3.00s, 7s left, 17 in flight",
+            "[c=17] 3s, 7s left, 17 in flight",
             "QPS           2,000 ▂▄█",
             "p99          20.0ms ███",
             "latency      1.00ms █                          ▁ 20.0ms  p50 1.00ms  p99 20.0ms",
@@ -163,6 +158,9 @@ mod tests {
         assert_eq!(progress.lines(80).lines().collect::<Vec<_>>(), expected);
         let narrow = progress.lines(60);
         assert!(narrow.ends_with("20.0ms  p50 1.00ms  p99 20.0ms"), "{narrow}");
+        let mut long = Progress::new(String::new(), Some(7200 * SECOND));
+        long.add(&interval(149, Phase::Window, 500));
+        assert!(long.lines(80).starts_with("2m30s, 1h57m left, 17 in flight\n"), "{}", long.lines(80));
         progress.add(&interval(3, Phase::Drain, 0));
         assert!(progress.lines(80).contains("waiting for the last 17 responses"));
     }

@@ -288,6 +288,28 @@ fn a_spectrum_has_the_percentiles_of_the_table() {
     assert!(line.contains("88.8ms"), "the top is the exact maximum: {line}");
 }
 
+/// Nothing is late and nothing waits in a closed loop, which offers no rate.
+#[test]
+fn what_is_zero_throughout_has_no_row_and_no_column() {
+    let mut run = fixture::sound::closed();
+    run.late_ns = model::Summary { count: 10_000, ..model::Summary::default() };
+    let shown = |run: &Run| {
+        let text = text::details(run, false, Style::default());
+        [text.contains("\nLate "), html::run(run).contains(">Late</th>")]
+    };
+    assert_eq!(shown(&run), [false, false]);
+    run.late_ns = fixture::sound::around(1_000, 10_000);
+    assert_eq!(shown(&run), [true, true]);
+    let offered = |run: &Run| html::run(run).contains("offered (1/s)</th>");
+    assert!(!offered(&sample::closed_loop()) && offered(&sample::open_loop()));
+    let lost = |unfinished: u64| {
+        let (sweep, curve) = swept(|_, run| run.totals.unfinished = unfinished);
+        let [_, _, page] = said(&sweep, &curve);
+        ["unsent", "unfinished"].map(|name| page.contains(&format!(">{name}</th>")))
+    };
+    assert_eq!((lost(0), lost(2)), ([false, false], [false, true]));
+}
+
 #[test]
 fn the_most_frequent_statuses_are_named() {
     let mut run = sample::closed_loop();

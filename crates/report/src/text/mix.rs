@@ -77,7 +77,7 @@ fn none() -> String {
 fn asked(part: Option<f64>, rate_per_s: Option<f64>, connections: Option<u32>) -> String {
     match (rate_per_s, connections, part) {
         (Some(rate_per_s), _, _) => format!("{}/s", rate(rate_per_s)),
-        (_, Some(connections), _) => format!("c={connections}"),
+        (_, Some(connections), _) => format!("c={}", count(connections.into())),
         (_, _, Some(part)) => share(part),
         _ => none(),
     }

@@ -163,7 +163,7 @@ fn load(run: &Run, style: Style) -> String {
         out += &line(style, "Responses", &responses(run));
     }
     for (name, words) in [
-        ("TLS", handshakes(run)),
+        ("Handshakes", handshakes(run).map(|words| words.replacen("TLS handshakes: ", "", 1))),
         ("Users", detail::users(run)),
         ("Stalls", stalls(run).map(|stalls| stalls.words())),
         ("Dips", dips(run)),
@@ -189,7 +189,8 @@ fn latencies(run: &Run, style: Style) -> String {
         return String::new();
     }
     let shown = || model::PERCENTILES.iter().filter(|percentile| SHOWN.contains(&percentile.name));
-    let mut grid = Grid::named(SHOWN.len() + 1);
+    // Of the columns behind the name, p99.9 and p90.
+    let mut grid = Grid::named(SHOWN.len() + 1).spare(&[4, 2]);
     grid.row([""].into_iter().chain(shown().map(|percentile| percentile.name)).chain(["max"]));
     for (name, summary) in rows {
         let figures = shown().map(|percentile| (percentile.of)(summary)).chain([summary.max]);
@@ -231,6 +232,11 @@ fn dips(run: &Run) -> Option<String> {
 fn errors(run: &Run, style: Style) -> Option<String> {
     let mut classes: Vec<_> = run.totals.errors.occurred().collect();
     classes.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    if let [(class, _)] = classes.as_slice()
+        && is_the_reason(run, *class)
+    {
+        return None;
+    }
     let mut grid = Grid::new([Lean::Left, Lean::Right, Lean::Left]);
     for (class, n) in classes.iter().take(MOST) {
         let checks = Some(failed_checks(run)).filter(|_| *class == ErrorClass::Check);
@@ -244,6 +250,16 @@ fn errors(run: &Run, style: Style) -> Option<String> {
         lines.push(format!("and {more} more classes of errors"));
     }
     (!lines.is_empty()).then(|| named(style, "Errors", &lines))
+}
+
+/// Whether the reason below the verdict says how all attempts failed: that no response came.
+fn is_the_reason(run: &Run, class: ErrorClass) -> bool {
+    let sample = run.totals.error_samples.get(class.name());
+    let mut reasons = run.validity.reasons.iter();
+    reasons.any(|reason| {
+        let of_all = reason.code == ReasonCode::NoResponses;
+        of_all && sample.is_some_and(|sample| reason.text.contains(sample.as_str()))
+    })
 }
 
 /// The checks that responses failed, those first that most did, with how often where there are several.
@@ -354,6 +370,16 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_percentiles_and_whole_names() {
+        let text = summary(&sample::open_loop(), at(40));
+        for name in ["Response time ", "Service time "] {
+            assert!(text.lines().any(|line| line.starts_with(name)), "{text}");
+        }
+        let head = text.lines().find(|line| line.contains(" max")).expect("a head");
+        assert!(head.contains("p50") && head.contains("p99") && !head.contains("p90"), "{head}");
     }
 
     #[test]
@@ -544,6 +570,33 @@ mod tests {
         run.interrupted = false;
         assert!(summary(&run, at(80)).contains("closed loop, 10s,"));
         assert!(crate::wrk::block(&run, false).starts_with("Running 10s test @ "));
+    }
+
+    #[test]
+    fn how_all_attempts_failed_is_said_once() {
+        let mut run = fixture::sound::closed();
+        let refused = "127.0.0.1:1: connection refused";
+        run.totals.errors.connect = 9;
+        run.totals.error_samples = [("connect".to_owned(), refused.to_owned())].into();
+        let reason = |code| Reason {
+            code,
+            consequence: Verdict::Invalid,
+            text: format!("no response arrived in 1.00s, of 9 attempts; 9 failed by connect ({refused})"),
+        };
+        for (code, times) in [(ReasonCode::NoResponses, 1), (ReasonCode::FastErrors, 2)] {
+            run.validity = model::Validity::of(vec![reason(code)]);
+            let text = unwrapped(&summary(&run, at(80)));
+            assert_eq!(text.matches(refused).count(), times, "{text}");
+        }
+    }
+
+    #[test]
+    fn handshakes_are_named_once() {
+        let mut run = fixture::sound::closed();
+        run.tls_ns = Summary { count: 3, ..run.service_ns };
+        run.totals.tls_resumed = Some(0);
+        let text = summary(&run, at(80));
+        assert!(text.contains("\nHandshakes   3, all full.\n"), "{text}");
     }
 
     #[test]

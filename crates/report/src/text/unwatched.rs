@@ -49,7 +49,8 @@ fn line(source: &ObservedSource) -> Option<String> {
             0 => Some(format!("{name}: no sample came inside the window")),
             // Of a counter the first sample tells nothing.
             samples @ 2.. if source.figures.is_empty() => Some(format!(
-                "{name}: {samples} samples, and no figure in them that could be used (a counter that falls counts as reset)"
+                "{name}: {} samples, and no figure in them that could be used (a counter that falls counts as reset)",
+                count(samples)
             )),
             _ => None,
         };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use model::quote::grouped;
 use model::random::Permutation;
 
 use super::{Board, FIRST_DAY, FIRST_PRIVATE, LAST_DAY, LAST_PRIVATE};
@@ -80,11 +81,15 @@ impl Board<'_> {
 
     fn too_few<T>(&self, ask: Ask<'_>, what: &str, room: f64) -> Result<T> {
         let Ask { column, rule, left, each } = ask;
-        let shared = if each > 1 { format!(", each for {each} rows") } else { String::new() };
+        let shared = match each {
+            0 | 1 => String::new(),
+            each => format!(", each for {} rows", grouped(each)),
+        };
         let taken = self.facts.columns[column].highest.is_some();
         let more = if taken { " more in a row" } else { "" };
+        let (left, room) = (grouped(left), grouped(room as u64));
         unsatisfiable(format!(
-            "{}: {rule} needs {left} values that are not there yet{shared}, and {what} has room for {room:.0}{more}",
+            "{}: {rule} needs {left} values that are not there yet{shared}, and {what} has room for {room}{more}",
             self.table.place(column)
         ))
     }

@@ -423,6 +423,9 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
         "a load is `plimsoll run URL`",
     ),
     (&["version"], "it is `plimsoll --version`"),
+    (&["resume", "continue"], "`plimsoll sweep --resume DIR` goes on with a sweep, others likewise"),
+    (&["show", "results", "last"], "`plimsoll report` prints the last result"),
+    (&["validate", "lint", "check"], "`plimsoll plan FILE` says what is wrong with a workload"),
     (&["serve", "server"], "the built-in API is `plimsoll target`"),
     (
         &["completion", "completions", "man"],
@@ -433,6 +436,7 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
 
 /// Arguments that a command needs, with one.
 pub(super) const EXAMPLES: &[(&str, &str)] = &[
+    ("compare <URL", "http://127.0.0.1:8080/ http://127.0.0.1:8081/"),
     ("<URL", "http://127.0.0.1:8080/"),
     ("<FILE|URL|DIR>", "cpu.pprof, or a Go server's http://127.0.0.1:6060"),
     ("<LOG>", "/var/log/nginx/access.log"),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fill::{Database, Error, PoolColumn, Schema};
 use import::workload::{Document, MOST_BYTES};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 use model::random::{GOLDEN, mixed};
 
 use crate::args::FillArgs;
@@ -60,7 +60,8 @@ pub fn write(args: &FillArgs, database: &mut dyn Database, schema: &Schema) -> f
         let (values, all) = weights(database, schema, (table, column), MOST_ROWS)?;
         if all > MOST_ROWS as u64 && !args.quiet {
             let place = schema.tables[table].place(column);
-            eprintln!("{place}: of {all} values, {MOST_ROWS} are taken, drawn at random");
+            let (all, most) = (counted(all, "value"), grouped(MOST_ROWS as u64));
+            eprintln!("{place}: of {all}, {most} are taken, drawn at random");
         }
         let name = &schema.tables[table].columns[column].name;
         let file = file_of(&args.out, &schema.tables[table].name.table, name);

@@ -7,8 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fill::{Canceller, Progress};
+use model::quote::grouped;
+use report::live::rough;
 
-use crate::terminal::live::{Live, rough};
+use crate::terminal::live::Live;
 use crate::terminal::signals;
 
 /// How often a line is drawn on a terminal; elsewhere a tenth as often.
@@ -129,11 +131,11 @@ impl Recent {
         let percent = 100.0 * *all_done as f64 / (*all).max(1) as f64;
         let left = self.rate().map(|rate| {
             let time = rough(((of - done) as f64 / rate * 1e9) as u64);
-            let digits = if rate < 10.0 { 1 } else { 0 };
             let others = if all - all_done > of - done { " for this table" } else { "" };
-            format!(", {rate:.digits$} rows/s, {time} left{others}")
+            format!(", {} rows/s, {time} left{others}", verdict::figures::rate(rate))
         });
         let left = left.unwrap_or_default();
+        let (done, of) = (grouped(*done), grouped(*of));
         format!("{table}: {done} of {of} rows; {percent:.0} % of all{left}")
     }
 }
@@ -164,9 +166,9 @@ mod tests {
         };
         see(0.0, posts, 0, 100_000, 0);
         let first = see(1.0, posts, 50_000, 100_000, 0);
-        assert!(first.ends_with("50000 rows/s, 1s left for this table"), "{first}");
+        assert!(first.ends_with("50,000 rows/s, 1s left for this table"), "{first}");
         let unknown = see(2.0, users, 0, 60_000, 100_000);
-        assert!(unknown.ends_with("users: 0 of 60000 rows; 62 % of all"), "{unknown}");
+        assert!(unknown.ends_with("users: 0 of 60,000 rows; 62 % of all"), "{unknown}");
         for second in 1..100_u32 {
             see(2.0 + f64::from(second), users, 200 * u64::from(second), 60_000, 100_000);
         }
@@ -174,6 +176,6 @@ mod tests {
         assert!(slow.ends_with("200 rows/s, 3m20s left"), "{slow}");
         // It became faster: what was long ago counts no more.
         let faster = see(112.0, users, 40_000, 60_000, 100_000);
-        assert!(faster.ends_with("2000 rows/s, 10s left"), "{faster}");
+        assert!(faster.ends_with("2,000 rows/s, 10s left"), "{faster}");
     }
 }

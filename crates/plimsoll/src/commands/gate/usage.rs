@@ -7,7 +7,7 @@ use gate::keys::{Store, StoreError};
 use gate::policy::PROBLEMS;
 use gate::usage::{Period, Sum, read};
 use model::gated::{GateUsage, GateUsageRow, USAGE_SCHEMA};
-use model::quote::{counted, plain};
+use model::quote::{counted, grouped, plain};
 use model::units::{SECOND, show_duration};
 use report::grid::{Grid, Lean};
 use report::text::{Style, paragraph};
@@ -126,9 +126,9 @@ fn shown(document: &GateUsage, style: Style) -> String {
             if row.key == 0 { "none".to_owned() } else { row.key.to_string() },
             or(plain(&row.owner, NAME)),
             or(plain(&row.route, NAME)),
-            row.forwarded.to_string(),
-            refused(row).to_string(),
-            row.upstream_failed.to_string(),
+            grouped(row.forwarded),
+            grouped(refused(row)),
+            grouped(row.upstream_failed),
             time(row.p50_ns),
             time(row.p99_ns),
         ]);
@@ -143,7 +143,8 @@ fn shown(document: &GateUsage, style: Style) -> String {
         *why.entry(problem).or_default() += n;
     }
     if !why.is_empty() {
-        let parts: Vec<String> = why.iter().map(|(problem, n)| format!("{problem} {n}")).collect();
+        let each = |(problem, n): (&&str, &u64)| format!("{problem} {}", grouped(*n));
+        let parts: Vec<String> = why.iter().map(each).collect();
         text += &paragraph(&format!("refused: {}", parts.join(", ")), "", style);
     }
     text += &paragraph(LAGS, "", style);
@@ -155,6 +156,10 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
+
+    fn unwrapped(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
 
     #[test]
     fn usage_fits_the_terminal() {
@@ -177,7 +182,8 @@ mod tests {
         for columns in [60, 80] {
             let text = shown(&document, Style { columns, ..Style::default() });
             assert!(text.lines().all(|line| line.width() <= columns), "{text}");
-            assert!(text.contains("123456789") && text.contains("123ms"), "{text}");
+            assert!(text.contains("123,456,789") && text.contains("123ms"), "{text}");
+            assert!(unwrapped(&text).contains("key_missing 370,368"), "{text}");
         }
     }
 }

@@ -261,6 +261,31 @@ fn the_command_that_comes_next_can_be_typed() {
 }
 
 #[test]
+fn how_requests_become_a_session_is_told_where_there_are_several() {
+    let told = |format, text: &str| {
+        let imported = requests::import(format, text.as_bytes(), &Options::default()).unwrap();
+        account(&accepted(imported).unwrap(), format, None)
+    };
+    let items: Vec<String> = ["a", "b"]
+        .map(|name| format!(r#"{{"name":"{name}","request":{{"method":"GET","url":"http://h/{name}"}}}}"#))
+        .into();
+    let schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
+    let collection = |items: &[String]| {
+        format!(r#"{{"info":{{"name":"c","schema":"{schema}"}},"item":[{}]}}"#, items.join(","))
+    };
+    for (format, text, several) in [
+        (Format::Curl, "curl http://h/a\ncurl http://h/b\n".to_owned(), true),
+        (Format::Curl, "curl http://h/a\n".to_owned(), false),
+        (Format::Postman, collection(&items), true),
+        (Format::Postman, collection(&items[..1]), false),
+    ] {
+        let told = told(format, &text);
+        assert_eq!(told.contains("make them steps of one of `flows`"), several, "{told}");
+        assert!(!told.contains("not converted"), "nothing was lost: {told}");
+    }
+}
+
+#[test]
 fn parts_of_a_body_do_not_join_to_a_placeholder() {
     let text = "curl http://h/a --json '[\"$' --json '{{v}}\"]'\n";
     let imported = requests::import(Format::Curl, text.as_bytes(), &Options::default()).unwrap();

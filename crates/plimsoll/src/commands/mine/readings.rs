@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mine::{Filter, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
-use model::quote::quote;
+use model::quote::{counted, grouped, quote};
 use model::units::SECOND;
 
 use super::blocks::{Block, Blocks, Log};
@@ -79,12 +79,15 @@ fn check(survey: &Survey, args: &MineArgs, wanted: &Wanted) -> Result<(), Failur
         return Ok(());
     }
     let mut words = format!(
-        "{bad} of {lines} lines cannot be read, more than --max-bad {}% allows:",
+        "{} of {} lines cannot be read, more than --max-bad {}% allows:",
+        grouped(bad),
+        grouped(lines),
         most * 100.0
     );
     for (kind, count, sample) in survey.bad() {
         let sample = mine::masked_line(sample);
-        words += &format!("\n  {count} line(s): {}: {}", kind.words(), quote(&sample));
+        let lines = counted(count, "line");
+        words += &format!("\n  {lines}: {}: {}", kind.words(), quote(&sample));
     }
     let remedy = match &args.log_format {
         _ if wanted.format.contains("JSON") => {

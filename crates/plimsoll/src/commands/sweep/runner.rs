@@ -7,6 +7,7 @@ use model::sweep::Level;
 use model::units::exact_duration;
 use model::{LevelKind, Nanos, Sweep};
 use observe::Source;
+use report::live::rough;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{
@@ -22,7 +23,7 @@ use crate::load::shape::Shape;
 use crate::profiles::stored::ProfileInto;
 use crate::results::sweep_files::SweepFiles;
 use crate::runs::series::Series;
-use crate::terminal::live::{Live, rough};
+use crate::terminal::live::Live;
 
 /// What all levels have in common.
 #[derive(Debug)]
@@ -181,10 +182,7 @@ impl SweepRunner {
             return true;
         };
         (series.abort_on, series.profiles) = (AbortWatch::default(), None);
-        let prefix = match self.kind {
-            LevelKind::Concurrency => format!("[c={level} again] "),
-            LevelKind::Rate => format!("[{level}/s again] "),
-        };
+        let prefix = named(self.kind, level, " again");
         for duration_ns in windows_ns {
             if !series.rest(self.rest_ns) {
                 return false;
@@ -221,15 +219,21 @@ impl SweepRunner {
             Some(others @ 1..) => format!(", then {} more", rough(self.takes(others))),
             _ => String::new(),
         };
-        match self.kind {
-            LevelKind::Concurrency => format!("[c={level}{left}] "),
-            LevelKind::Rate => format!("[{level}/s{left}] "),
-        }
+        named(self.kind, level, &left)
     }
 
     /// The shape of a level.
     pub fn shape(&self, level: f64) -> Shape {
         shape(self.kind, level, self.connections, self.duration_ns)
+    }
+}
+
+/// What the live line of a level begins with: its name, and more.
+fn named(kind: LevelKind, level: f64, more: &str) -> String {
+    let level = verdict::figures::level(level);
+    match kind {
+        LevelKind::Concurrency => format!("[c={level}{more}] "),
+        LevelKind::Rate => format!("[{level}/s{more}] "),
     }
 }
 
@@ -259,4 +263,15 @@ fn cut_off(kind: LevelKind, level: f64, failure: &Failure) -> String {
     let reason = format!("{} could not be run: {failure}", verdict::figures::level_of(kind, level));
     eprintln!("plimsoll: {reason}");
     reason
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_written_on_the_live_line_as_in_the_table() {
+        assert_eq!(named(LevelKind::Concurrency, 25_000.0, ", then 33s more"), "[c=25,000, then 33s more] ");
+        assert_eq!(named(LevelKind::Rate, 1_500.0, " again"), "[1,500/s again] ");
+    }
 }

@@ -112,7 +112,7 @@ fn a_long_statement_of_mariadb_is_ended() {
 /// and is quick with the index.
 fn without_an_index(engine: &Engine) {
     const WARNING: &str = "users (manager_id): this foreign key has no index, so that --clean looks through the table \
-        (30000 rows) for each of the 30000 rows of users";
+        (30,000 rows) for each of the 30,000 rows of users";
     const INDEX: &str = "CREATE INDEX \"users_manager_id_index\" ON \"users\" (\"manager_id\")";
     let plan = engine.fill("--rows users=30000 --dry-run").ok();
     assert!(plan.stdout.contains(WARNING) && plan.stdout.contains(INDEX), "{plan:#?}");

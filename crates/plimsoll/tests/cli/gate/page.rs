@@ -115,3 +115,32 @@ fn the_page_fits_a_narrow_screen() {
     let (page, _) = look_with(&folder, &url, &["--allow-file-access-from-files"]);
     assert!(page.contains("wide by 0 pixels"), "{page}");
 }
+
+/// Words in colour stand out from the page, which is white or nearly black, by 4.5:1 (WCAG 2.2, 1.4.3).
+#[test]
+fn words_in_colour_stand_out() {
+    let page = include_str!("../../../../gate/assets/usage.html");
+    for (scheme, ground) in
+        [("\n:root { --forwarded", "ffffff"), ("dark) { :root { --forwarded", "121212")]
+    {
+        let (_, after) = page.split_once(scheme).expect("the colours");
+        let (colours, _) = after.split_once('}').expect("their end");
+        let colours: Vec<&str> = colours.split('#').skip(1).map(|colour| &colour[..6]).collect();
+        assert_eq!(colours.len(), 3, "{colours:?}");
+        for colour in colours {
+            let (a, b) = (luminance(colour) + 0.05, luminance(ground) + 0.05);
+            assert!(f64::max(a / b, b / a) >= 4.5, "{colour} on {ground}");
+        }
+    }
+    assert!(!page.contains("style=\"color:#"), "a colour of its own");
+}
+
+/// The relative luminance of a colour in hexadecimal digits.
+fn luminance(colour: &str) -> f64 {
+    let part = |at: usize| {
+        let part = u8::from_str_radix(&colour[at..at + 2], 16).expect("two digits");
+        let part = f64::from(part) / 255.0;
+        if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * part(0) + 0.7152 * part(2) + 0.0722 * part(4)
+}
