@@ -288,6 +288,24 @@ impl Rows {
         (0..links.len()).filter_map(parent).collect()
     }
 
+    /// The columns that are NULL in rows which no value is left for: the column, in how many rows, and why.
+    pub fn left_null(&self, table: usize) -> Vec<(usize, u64, &'static str)> {
+        let of = &self.tables[table];
+        let left = |(column, maker): (usize, &Maker)| {
+            let (room, why) = match maker {
+                Maker::Null => (0, "none that is allowed can be made up"),
+                Maker::Distinct(distinct) => (distinct.room()?, "no other row may have the same"),
+                Maker::Part { link, .. } => {
+                    (of.links[*link].room()?, "no other row may refer to the same one")
+                }
+                _ => return None,
+            };
+            let rows = of.add.saturating_sub(room);
+            (rows > 0).then_some((column, rows, why))
+        };
+        of.columns.iter().enumerate().filter_map(left).collect()
+    }
+
     /// Whether this column counts up from a number, and from which on.
     pub fn counts_from(&self, table: usize, column: usize) -> Option<Counts> {
         match &self.tables[table].columns[column] {

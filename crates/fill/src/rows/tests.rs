@@ -300,6 +300,7 @@ fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
     let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
     assert!(made(&rows, 0, 50).iter().all(|row| row[1] == Value::Null));
+    assert_eq!(rows.left_null(0), [(1, 50, "none that is allowed can be made up")]);
 }
 
 /// A row's parent has the same tenant: none is looked for, the row itself has it.
@@ -646,6 +647,8 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
         let all = made(&rows, 0, 50);
         let values: Vec<_> = all.into_iter().filter(|row| row[1] != Value::Null).collect();
         assert_eq!((values.len(), distinct(&values, &[1])), (filled, filled), "{text}");
+        let left = [(1, 50 - filled as u64, "no other row may have the same")];
+        assert_eq!(rows.left_null(0), left, "{text}");
         schema.tables[0].columns[1].nullable = false;
         assert!(Rows::compile(&schema, &facts).is_err(), "{text}");
     }
@@ -718,6 +721,7 @@ fn a_unique_reference_that_may_be_null_has_each_parent_once() {
     let all = made(&rows, 1, 100).into_iter().filter(|row| row[0] != Value::Null);
     let all: Vec<_> = all.collect();
     assert_eq!((all.len(), distinct(&all, &[0])), (40, 40));
+    assert_eq!(rows.left_null(1), [(0, 60, "no other row may refer to the same one")]);
     schema.tables[1].columns[0].nullable = false;
     let why = Rows::compile(&schema, &facts).unwrap_err().to_string();
     assert!(why.contains("there is room for 40"), "{why}");

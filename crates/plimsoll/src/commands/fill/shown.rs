@@ -1,15 +1,15 @@
 //! The plan of a fill, and its first rows, as text.
 
 use fill::{Facts, Rows, Schema, SlowRemoval, Survey};
-use model::quote::counted;
+use model::quote::{counted, grouped};
 
 /// Rows shown of each table.
 const SHOWN: u64 = 10;
 /// Characters of a cell that are shown.
 const WIDEST: usize = 24;
 
-/// How many rows each table gets, in order.
-pub fn plan(schema: &Schema, survey: &Survey) -> String {
+/// How many rows each table gets, in order, and what is to be known of them.
+pub fn plan(schema: &Schema, survey: &Survey, rows: &Rows) -> String {
     let mut lines = vec![["table".to_owned(), "today".into(), "added".into(), "why".into()]];
     for &at in &survey.facts.order {
         let size = &survey.sizes[at];
@@ -33,6 +33,16 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
             counted(unfit as u64, "value"),
             schema.tables[at].columns[column].type_name
         );
+    }
+    for &at in &survey.facts.order {
+        for (column, left, why) in rows.left_null(at) {
+            text += &format!(
+                "{}: NULL in {} of {} for want of values: {why}\n",
+                schema.tables[at].place(column),
+                grouped(left),
+                counted(survey.sizes[at].add, "added row")
+            );
+        }
     }
     for &at in survey.facts.order.iter().filter(|at| !survey.triggers[**at].is_empty()) {
         let names = &survey.triggers[at];
