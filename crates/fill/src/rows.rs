@@ -1,10 +1,12 @@
 //! Rows: every cell a function of the schema, the facts and the row's number.
 //!
 //! Owns the compiled form of a fill, from which any row of any table can be made in any order. `compile` decides how
-//! each column is made, `unique` how rules of uniqueness hold by construction, `limits` what conditions allow,
-//! `link` which parent a row has, `distinct` and `plain` make values. Nothing here asks the database.
+//! each column is made, `unique` how rules of uniqueness hold by construction, `conditions` what CHECKs say, `limits`
+//! what they allow of one column, `link` which parent a row has, `distinct` and `plain` make values. Nothing here asks
+//! the database.
 
 mod compile;
+mod conditions;
 mod distinct;
 mod limits;
 mod link;
@@ -23,7 +25,7 @@ use distinct::Distinct;
 use link::{Deal, Link};
 use plain::Plain;
 
-pub use compile::pattern_of;
+pub use conditions::pattern_of;
 pub use distinct::Counts;
 pub use limits::put_in;
 pub use plain::value_of;
