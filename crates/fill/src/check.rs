@@ -10,7 +10,7 @@ mod read;
 mod token;
 
 pub use apart::kept_apart;
-pub use evaluate::{holds, like};
+pub use evaluate::{holds, like, number};
 pub use read::read;
 
 /// An expression over a row.

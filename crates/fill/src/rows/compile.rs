@@ -292,7 +292,7 @@ fn any(
     let has_default = column.default.as_deref().is_some_and(|text| text != "NULL" && !draws(text));
     let default = column.default.as_deref().and_then(number_in);
     let barred = default.is_some_and(|number| limits.clamp(number) != number);
-    let bounded = limits.one_of.is_some() || barred;
+    let bounded = limits.one_of.is_some() || barred || conditions.is_equal_to_others(number);
     let kind_of_values = learned.kind_of(column);
     let left_to_default = matches!(
         (&kind_of_values, kind),
@@ -319,14 +319,12 @@ fn any(
     let after = conditions.after[number];
     let after = after.or_else(|| later_than_made(table, number, kind, known));
     let seed = key_of(&[facts.seed, number as u64, at as u64]);
-    Ok(Maker::Plain(Box::new(Plain::new(
-        column,
-        kind,
-        learned,
-        limits,
-        (after, floors),
-        (facts.until, seed),
-    ))))
+    let times = (facts.until, seed);
+    let plain = Box::new(Plain::new(column, kind, learned, limits, (after, floors), times));
+    Ok(match conditions.equation(number) {
+        Some(equation) => Maker::Equal { equation: equation.clone(), otherwise: plain },
+        None => Maker::Plain(plain),
+    })
 }
 
 /// The number that a default is, as databases print it: `0`, `(-1)`, `'5'::smallint`.

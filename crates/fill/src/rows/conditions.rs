@@ -1,5 +1,6 @@
 //! What the conditions of a table say: of each column alone, and of several together.
 
+use super::equations::{self, Equation};
 use super::limits::Limits;
 use crate::check::{self, Bound, Expr, Logic, Relation};
 use crate::error::{Result, unsatisfiable};
@@ -17,6 +18,8 @@ pub struct Conditions {
     pub limits: Vec<Limits>,
     /// Columns that may not lie below another, and whether they may be equal to it.
     pub after: Vec<Option<(usize, bool)>>,
+    /// What columns have to be that are equal to others.
+    equations: Vec<Option<Equation>>,
     /// Those that say more than that.
     checks: Vec<(String, Expr)>,
 }
@@ -54,8 +57,21 @@ impl Conditions {
             checks.push((format!("{} of {}", rule.rule, table.places(&named)), condition));
         }
         break_circles(&mut after);
+        let equations = equations::find(table, checks.iter().map(|(_, check)| check), &after);
+        equations::narrow(table, &equations, &mut limits);
         allow_values(table, &limits)?;
-        Ok(Self { limits, after, checks })
+        Ok(Self { limits, after, equations, checks })
+    }
+
+    /// What a column has to be, if it is equal to others.
+    pub fn equation(&self, column: usize) -> Option<&Equation> {
+        self.equations[column].as_ref()
+    }
+
+    /// Whether a column is equal to others, or others to it.
+    pub fn is_equal_to_others(&self, column: usize) -> bool {
+        let mut all = self.equations.iter().flatten();
+        self.equation(column).is_some() || all.any(|of| of.columns.contains(&column))
     }
 
     /// Pairs of columns that must not be equal.
@@ -135,7 +151,8 @@ fn different(expr: &Expr, found: &mut Vec<(usize, usize)>) {
     }
 }
 
-fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
+/// Adds the columns that an expression names.
+pub fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
     match expr {
         Expr::Column(column) => found.push(*column),
         Expr::Logic(_, parts) => parts.iter().for_each(|part| columns_of(part, found)),

@@ -655,6 +655,38 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
 }
 
 #[test]
+fn columns_are_what_conditions_make_of_others() {
+    let money = || Type::Decimal { precision: 10, scale: 2 };
+    for (kind, texts) in [
+        (int(), &["x + y = 100"][..]),
+        (int(), &["100 - x = y", "x >= 20 AND y > 70"]),
+        (int(), &["z = x * y"]),
+        (money(), &["x + y = z", "x <= 50"]),
+        (money(), &["z = x AND y - z = 5"]),
+        (Type::Float, &["y + 0.1 = x"]),
+    ] {
+        let numbers = ["x", "y", "z"].map(|name| column(name, kind.clone()));
+        let columns = std::iter::once(column("id", int())).chain(numbers).collect();
+        let mut of = table("things", columns, &[&[0]]);
+        of.checks = texts.iter().map(|text| check(text, text)).collect();
+        let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 2000)])).unwrap();
+        let all = made(&rows, 0, 2000);
+        assert!(distinct(&all, &[1]) > 5, "{texts:?}");
+        for (at, row) in all.into_iter().enumerate() {
+            assert_eq!(rows.values(0, &[0, 1, 2, 3], at as u64), row);
+        }
+        // What contradicts it is named, and ends.
+        schema.tables[0].checks.push(check("never", "y + x = 3.25 AND y - x = 7.5"));
+        schema.tables[0].checks.push(check("circle", "x = z + 1 AND z = y + 1 AND y = x + 1"));
+        let facts = facts(&schema, &[(0, 9)]);
+        let made = Rows::compile(&schema, &facts).and_then(|rows| rows.row(0, 0, &mut Vec::new()));
+        let why = made.unwrap_err().to_string();
+        assert!(why.starts_with("things"), "{why}");
+    }
+}
+
+#[test]
 fn lists_of_two_conditions_are_met_together() {
     let mut of = table("things", vec![column("n", text(5))], &[]);
     of.checks = vec![check("one", "n IN ('a', 'b')"), check("other", "n IN ('b', 'c')")];
