@@ -655,6 +655,40 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
 }
 
 #[test]
+fn numbers_leave_the_remainder_that_conditions_ask_for() {
+    for (text, room) in [
+        ("n % 2 = 0", 500),
+        ("n % 100 = 7", 500),
+        ("n % 3 = 0 AND n >= 10 AND n <= 20", 3),
+        ("(n % 2) = 1 AND n <= 9", 5),
+    ] {
+        for unique in [true, false] {
+            let kind = Type::Int { min: -1000, max: 100_000 };
+            let columns = vec![column("id", int()), column("n", kind)];
+            let uniques: &[&[usize]] = if unique { &[&[0], &[1]] } else { &[&[0]] };
+            let mut of = table("things", columns, uniques);
+            of.checks = vec![check("n", text)];
+            let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+            let facts_of = |schema: &Schema, add: u64| facts(schema, &[(0, add)]);
+            let rows = Rows::compile(&schema, &facts_of(&schema, room)).unwrap();
+            let all = made(&rows, 0, room);
+            if !unique {
+                continue;
+            }
+            assert_eq!(distinct(&all, &[1]) as u64, room, "{text}");
+            if room < 100 {
+                let why = Rows::compile(&schema, &facts_of(&schema, room + 1)).unwrap_err();
+                assert!(why.to_string().contains("things.n"), "{why}");
+                schema.tables[0].columns[1].nullable = true;
+                let rows = Rows::compile(&schema, &facts_of(&schema, room + 1)).unwrap();
+                assert_eq!(rows.left_null(0)[0].1, 1, "{text}");
+                made(&rows, 0, room + 1);
+            }
+        }
+    }
+}
+
+#[test]
 fn columns_are_what_conditions_make_of_others() {
     let money = || Type::Decimal { precision: 10, scale: 2 };
     for (kind, texts) in [

@@ -111,6 +111,9 @@ impl Board<'_> {
         let asked = highest(wanted);
         let taken = facts.highest.map(i128::from).max(asked);
         let first = least.max(taken.unwrap_or(0).max(0) + 1);
+        if self.limits[ask.column].remainder.is_some() && !of.counted {
+            return self.spaced(ask, [first, behind(least, taken)], most);
+        }
         let counted = numbers(&self.table.place(ask.column), facts, asked, (first, most))?;
         if counted.count >= i128::from(ask.left) {
             return Ok((Form::Int { step: counted.step }, counted.start));
@@ -132,6 +135,21 @@ impl Board<'_> {
             }
         }
         self.too_few(ask, counted.end.as_ref().unwrap_or(&of.type_name), room as f64)
+    }
+
+    /// Numbers that leave the remainder that conditions ask for, from the first of `starts` that leaves room for all.
+    fn spaced(&self, ask: Ask<'_>, starts: [i128; 2], most: i128) -> Result<(Form, i128)> {
+        let limits = &self.limits[ask.column];
+        let (step, _) = limits.remainder.unwrap_or((1, 0));
+        let mut room = 0;
+        for start in starts.map(|start| limits.first_from(start)) {
+            let count = (most - start).div_euclid(step) + 1;
+            if count >= i128::from(ask.left) {
+                return Ok((Form::Int { step }, start));
+            }
+            room = room.max(count);
+        }
+        self.too_few(ask, &self.table.columns[ask.column].type_name, room as f64)
     }
 
     /// Whole numbers, or numbers of so many digits behind the point where whole ones are too few.
