@@ -129,11 +129,6 @@ fn links(
         if open.is_empty() {
             continue;
         }
-        if reference.table == at && open.iter().any(|column| reference.targets.contains(column)) {
-            let place = table.places(&reference.columns);
-            let why = "refers to columns of its own, and no way is known to make these";
-            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
-        }
         let key = key_of(&[key, 1 << 32 | number as u64]);
         let mut link = link(schema, facts, (at, number), &open, key)?;
         if parts.clone().any(|of| same(&of)) {
@@ -150,8 +145,32 @@ fn links(
             makers[column] = Some(Maker::Part { link: links.len(), part });
         }
         links.push(link);
+        if !open.iter().any(|&column| is_circle(at, &links, makers, column)) {
+            continue;
+        }
+        if open.iter().any(|&column| !table.columns[column].nullable) {
+            let place = table.places(&reference.columns);
+            let why = "refers to columns that are made of its own, and no way is known to make these";
+            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
+        }
+        let last = links.len() - 1;
+        links[last].deal = Deal::Nobody;
     }
     Ok(links)
+}
+
+/// Whether a column is made of itself, by references of rows to others of the same table.
+fn is_circle(table: usize, links: &[Link], makers: &[Option<Maker>], start: usize) -> bool {
+    let next = |column: &usize| match &makers[*column] {
+        Some(Maker::Part { link, part }) => {
+            let link = &links[*link];
+            let is_own = link.table == table && !matches!(link.deal, Deal::Nobody);
+            is_own.then(|| link.targets[*part])
+        }
+        _ => None,
+    };
+    let mut way = std::iter::successors(next(&start), next).take(makers.len());
+    way.any(|column| column == start)
 }
 
 /// A foreign key, of which these columns are open: no other one decides them.

@@ -329,6 +329,28 @@ fn a_reference_within_a_table_shares_a_column_with_its_target() {
     assert!(why.starts_with("odd (a, b): the foreign key to_0 refers to columns"), "{why}");
 }
 
+/// Each would be made of the other, row before row.
+#[test]
+fn references_within_a_table_that_cross_are_null_or_refused() {
+    for nullable in [true, false] {
+        let columns = vec![column("id", int()), column("a", int()), column("b", int())];
+        let mut odd = table("odd", columns, &[&[0], &[1], &[2]]);
+        odd.references = vec![reference(&[1], 0, &[2]), reference(&[2], 0, &[1])];
+        odd.columns[1].nullable = nullable;
+        odd.columns[2].nullable = nullable;
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![odd] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200_000)]));
+        if nullable {
+            let mut row = Vec::new();
+            rows.unwrap().row(0, 199_999, &mut row).unwrap();
+            assert_eq!(row[1..], [Value::Null, Value::Null]);
+        } else {
+            let why = rows.unwrap_err().to_string();
+            assert!(why.starts_with("odd (b): the foreign key to_0 refers to columns"), "{why}");
+        }
+    }
+}
+
 #[test]
 fn keys_that_share_a_tenant_agree_in_it() {
     let tenants = table("tenants", vec![column("id", int())], &[&[0]]);
