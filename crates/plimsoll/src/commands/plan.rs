@@ -160,7 +160,9 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
     match &shape.rate_per_s {
         Setting { value: Some(rate), origin } => {
             let arrivals = if *rate == 1.0 { "arrival" } else { "arrivals" };
-            let rate = verdict::figures::level(*rate);
+            // Rates of endpoints add up to 0.30000000000000004.
+            let rate = format!("{rate:.11e}").parse().map_or(*rate, |rounded: f64| rounded);
+            let rate = verdict::figures::level(rate);
             add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
             let cap = format!("{} at most", grouped(shape.connections.value));
