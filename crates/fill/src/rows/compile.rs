@@ -10,7 +10,7 @@ use super::{Maker, OldKeys, Rows, TableRows};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
-use crate::kind::{Kind, kind_of};
+use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn::{FEW, Learned};
 use crate::schema::{Schema, Table, Type};
 use crate::spread::{Spread, pool_weights, usual_weights, weights_of_counts};
@@ -335,6 +335,7 @@ fn any(
             table.name
         ));
     }
+    let kind = if known { kind } else { kind_of_new(table, column) };
     let after = conditions.after[number];
     let after = after.or_else(|| later_than_made(table, number, kind, known));
     let seed = key_of(&[facts.seed, number as u64, at as u64]);

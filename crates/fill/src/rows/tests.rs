@@ -677,6 +677,21 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
 }
 
 #[test]
+fn texts_of_36_characters_are_uuids_where_no_name_says_what_they_are() {
+    let columns = vec![column("id", text(36)), column("other", text(36)), column("city", text(36))];
+    let schema =
+        Schema { dialect: Dialect::Mysql, tables: vec![table("orders", columns, &[&[0]])] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200)])).unwrap();
+    let all = made(&rows, 0, 200);
+    assert_eq!(distinct(&all, &[0]), 200);
+    for row in all {
+        let parts = |at: usize| row[at].text().split('-').map(str::len).collect::<Vec<_>>();
+        assert_eq!((parts(0), parts(1)), (vec![8, 4, 4, 4, 12], vec![8, 4, 4, 4, 12]), "{row:?}");
+        assert_ne!(row[2].text().len(), 36, "{row:?}");
+    }
+}
+
+#[test]
 fn numbers_leave_the_remainder_that_conditions_ask_for() {
     for (text, room) in [
         ("n % 2 = 0", 500),

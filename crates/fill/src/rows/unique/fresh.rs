@@ -9,7 +9,7 @@ use super::{Board, FIRST_DAY, FIRST_PRIVATE, LAST_DAY, LAST_PRIVATE};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::ColumnFacts;
-use crate::kind::{Kind, kind_of};
+use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn;
 use crate::rows::distinct::{Distinct, Form, TextForm};
 use crate::rows::limits::{Letters, fixed};
@@ -217,9 +217,11 @@ impl Board<'_> {
         let (of, limits) = (&self.table.columns[column], &self.limits[column]);
         let most = limits.longest.unwrap_or(usize::MAX);
         let form = facts.learned.form.as_ref();
-        let kind = form
-            .and_then(learn::Form::about)
-            .unwrap_or_else(|| kind_of(&self.table.name.table, &of.name));
+        let by_name = match facts.learned.is_known() {
+            true => kind_of(&self.table.name.table, &of.name),
+            false => kind_of_new(self.table, of),
+        };
+        let kind = form.and_then(learn::Form::about).unwrap_or(by_name);
         if let Some(pattern) = &limits.like {
             return self.of_pattern(column, pattern, (kind, most), room);
         }
