@@ -1,9 +1,9 @@
 //! Rows: every cell a function of the schema, the facts and the row's number.
 //!
 //! Owns the compiled form of a fill, from which any row of any table can be made in any order. `compile` decides how
-//! each column is made, `unique` how rules of uniqueness hold by construction, `conditions` what CHECKs say, `limits`
-//! what they allow of one column, `equations` what they make equal to others, `link` which parent a row has, `distinct` and `plain` make values. Nothing here asks
-//! the database.
+//! each column is made, `unique` how rules of uniqueness hold by construction, `conditions` what CHECKs say: `limits` of
+//! one column, `equations` of several. `link` says which parent a row has, `distinct` and `plain` make values. Nothing
+//! here asks the database.
 
 mod compile;
 mod conditions;
