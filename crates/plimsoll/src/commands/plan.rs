@@ -161,8 +161,8 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
         Setting { value: Some(rate), origin } => {
             let arrivals = if *rate == 1.0 { "arrival" } else { "arrivals" };
             // Rates of endpoints add up to 0.30000000000000004.
-            let rate = format!("{rate:.11e}").parse().map_or(*rate, |rounded: f64| rounded);
-            let rate = verdict::figures::level(rate);
+            let rounded = format!("{rate:.11e}").parse::<f64>().unwrap_or(*rate);
+            let rate = verdict::figures::level(rounded);
             add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
             let cap = format!("{} at most", grouped(shape.connections.value));
