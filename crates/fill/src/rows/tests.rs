@@ -726,6 +726,18 @@ fn numbers_leave_the_remainder_that_conditions_ask_for() {
 }
 
 #[test]
+fn numbers_that_leave_a_remainder_tell_children_apart() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let columns = vec![column("user_id", int()), column("n", int())];
+    let mut seats = table("seats", columns, &[&[0, 1]]);
+    seats.references.push(reference(&[0], 0, &[0]));
+    seats.checks = vec![check("even", "n % 2 = 0")];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![users, seats] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10), (0, 100)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 1, 100), &[0, 1]), 100);
+}
+
+#[test]
 fn columns_are_what_conditions_make_of_others() {
     let money = || Type::Decimal { precision: 10, scale: 2 };
     for (kind, texts) in [
