@@ -8,8 +8,8 @@ mod evaluate;
 mod read;
 mod token;
 
+pub use evaluate::{holds, like, number};
 pub use injective::kept_apart;
-pub use evaluate::{holds, like};
 pub use read::read;
 
 /// An expression over a row.
@@ -126,6 +126,8 @@ pub enum Bound {
     Capital,
     /// Of this pattern.
     Like(String),
+    /// Divided by the first, it leaves the second.
+    Remainder(f64, f64),
 }
 
 /// The bounds that follow from a condition, and whether it says nothing else.
@@ -236,6 +238,14 @@ fn compared(
         }
         (Expr::Call(Function::Length, inner), Expr::Number(number)) => {
             length(relation, inner, *number, found)
+        }
+        (Expr::Arithmetic('%', value, divisor), Expr::Number(rest)) => {
+            match (relation, &**value, &**divisor) {
+                (Relation::Equal, Expr::Column(column), Expr::Number(divisor)) => {
+                    push(found, *column, Bound::Remainder(*divisor, *rest))
+                }
+                _ => false,
+            }
         }
         _ => false,
     }

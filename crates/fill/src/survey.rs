@@ -349,7 +349,6 @@ fn parents(
                 let keys_list = column_list(dialect, table, columns);
                 let every_column: Vec<usize> = columns.iter().chain(&timed).copied().collect();
                 let list = selected(dialect, table, &every_column);
-                let plain = column_list(dialect, table, &every_column);
                 let name = table.name.sql(dialect);
                 let filled = columns
                     .iter()
@@ -358,18 +357,14 @@ fn parents(
                     })
                     .collect::<Vec<_>>()
                     .join(" AND ");
-                let every = facts.rows.div_ceil(MOST_KEYS);
-                let sql = match every {
-                    0 | 1 => {
-                        format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}")
-                    }
-                    _ => format!(
-                        "SELECT {list} FROM (SELECT {plain}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
-                         FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {keys_list}"
-                    ),
-                };
+                let sql = format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}");
+                let (every, mut seen) = (facts.rows.div_ceil(MOST_KEYS), 0_u64);
                 database.query(&sql, &mut |row| {
-                    keys.push(row.iter().map(|cell| cell.unwrap_or_default().to_owned()).collect());
+                    seen += 1;
+                    if seen.is_multiple_of(every) {
+                        let cells = row.iter().map(|cell| cell.unwrap_or_default().to_owned());
+                        keys.push(cells.collect());
+                    }
                     Ok(())
                 })?;
             }

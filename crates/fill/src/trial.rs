@@ -48,9 +48,10 @@ pub fn try_out(
         put_counters_back(database, schema, facts)?;
     }
     outcome.map_err(|error| match error {
-        Error::Rule(why) | Error::Database(why) => {
+        Error::Rule(why) => {
             Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
         }
+        Error::Database(why) => Error::Database(format!("nothing was written: {why}")),
         other => other,
     })
 }

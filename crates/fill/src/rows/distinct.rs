@@ -143,6 +143,12 @@ impl Distinct {
         }
     }
 
+    /// How many rows there are values for, if the others are NULL.
+    pub fn room(&self) -> Option<u64> {
+        let Form::OneOf(values) = &self.form else { return None };
+        Some(((self.wanted.len() + values.len()) as u64).saturating_mul(self.each))
+    }
+
     /// From where on its numbers count up.
     pub fn counts_from(&self) -> Option<Counts> {
         match self.form {

@@ -184,6 +184,14 @@ impl Link {
         if step == 0 || most == 0 { number } else { (number + step) % most }
     }
 
+    /// How many rows there are parents for, if each has one child at most.
+    pub fn room(&self) -> Option<u64> {
+        match &self.deal {
+            Deal::One { old, .. } => Some(self.new + old.len() as u64),
+            _ => None,
+        }
+    }
+
     /// The most children of one parent.
     pub fn most(&self) -> u64 {
         match &self.deal {
