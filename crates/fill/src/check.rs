@@ -3,8 +3,8 @@
 //! Owns the meaning of the expressions that conditions usually consist of. Any other expression is [`Expr::Unknown`], and
 //! a condition that depends on one has no value here: the database judges such rows when the first ones are tried.
 
-mod injective;
 mod evaluate;
+mod injective;
 mod read;
 mod token;
 

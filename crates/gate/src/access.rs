@@ -11,5 +11,5 @@ mod writer;
 
 pub(crate) use entry::Entry;
 pub use format::LogFormat;
-pub use page_queue::{LogCounts, PageWriter, PageQueue};
+pub use page_queue::{LogCounts, PageQueue, PageWriter};
 pub use writer::Writer;

@@ -9,9 +9,8 @@
 //!
 //! Pure: the caller passes in what it observed, and over how long.
 
-mod error_statuses;
-mod throughput;
 mod ceiling;
+mod error_statuses;
 mod fair;
 mod governor;
 mod line;
@@ -19,15 +18,16 @@ mod line;
 mod overload;
 mod part;
 mod shortfall;
+mod throughput;
 
-pub use error_statuses::ErrorStatuses;
-pub use throughput::Throughput;
 pub use ceiling::{Ceiling, NoRoom, Room, Seen};
+pub use error_statuses::ErrorStatuses;
 pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};
 pub use part::Part;
 pub use shortfall::{Short, Shortfall};
+pub use throughput::Throughput;
 
 #[cfg(test)]
 pub(crate) use overload::queue;

@@ -30,7 +30,10 @@ pub fn nginx(line: &Line, listen: &str, servers: &[String]) -> Result<String, St
     };
     if rate < 1.0 {
         let other = "or with what `export haproxy` writes";
-        return Err(format!("{} a minute, the least that nginx takes; {GATE_HOLDS}, {other}", below(line)));
+        return Err(format!(
+            "{} a minute, the least that nginx takes; {GATE_HOLDS}, {other}",
+            below(line)
+        ));
     }
     let mut out = about(line, "limit_req and limit_conn");
     out.push_str(
@@ -198,9 +201,13 @@ mod tests {
         assert!(text.contains("server api2 127.0.0.1:2 maxconn 24"));
         let three = [servers.as_slice(), &["127.0.0.1:3".to_owned()]].concat();
         let few = Line { at_once: 8.0, ..line(2.5) };
-        assert!(haproxy(&few, "x", &three).unwrap().contains("server api3 127.0.0.1:3 maxconn 2\n"));
+        assert!(
+            haproxy(&few, "x", &three).unwrap().contains("server api3 127.0.0.1:3 maxconn 2\n")
+        );
         let two = Line { at_once: 2.0, ..line(2.5) };
-        assert!(haproxy(&two, "x", &three).unwrap().contains("server api3 127.0.0.1:3 maxconn 1\n"));
+        assert!(
+            haproxy(&two, "x", &three).unwrap().contains("server api3 127.0.0.1:3 maxconn 1\n")
+        );
         let one = Line { at_once: 1.0, ..line(2.5) };
         assert!(nginx(&one, "x", &servers).unwrap().contains("limit_req zone=load_line;\n"));
         let many = Line { at_once: 100_000.0, ..line(2.5) };

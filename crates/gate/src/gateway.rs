@@ -4,27 +4,27 @@
 //! state that they share and puts configurations in force; `key_changes` applies changes of keys; `housekeeping` is the
 //! thread for periodic work.
 
-mod changed_settings;
-mod key_changes;
 mod active_checks;
+mod changed_settings;
+mod config_changes;
+mod config_files;
 mod control;
 mod error;
 mod failing;
-mod takeover;
+mod fixed_settings;
+mod housekeeping;
+mod key_changes;
+mod listener_certificates;
 mod loading;
-mod config_files;
 mod neighbours;
 mod notes;
-mod takeover_usage;
 mod preflight;
 mod quota_writes;
-mod fixed_settings;
-mod throttle;
-mod listener_certificates;
-mod housekeeping;
-mod config_changes;
-mod troubles;
 mod refused_connections;
+mod takeover;
+mod takeover_usage;
+mod throttle;
+mod troubles;
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -35,17 +35,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+pub use config_changes::ConfigChange;
+use config_files::Written;
 use control::Beside;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
-use takeover::{TakeoverSocket, EarlierGateway, Sockets};
-use config_files::Written;
-use neighbours::{Neighbours, is_alive};
-use takeover_usage::NotingSink;
-use quota_writes::QuotaWrites;
 pub use fixed_settings::Reloaded;
 use listener_certificates::ListenerCertificates;
-pub use config_changes::ConfigChange;
+use neighbours::{Neighbours, is_alive};
+use quota_writes::QuotaWrites;
+use takeover::{EarlierGateway, Sockets, TakeoverSocket};
+use takeover_usage::NotingSink;
 pub use troubles::Troubles;
 
 use crate::access::{PageQueue, Writer};
@@ -153,7 +153,9 @@ impl Gateway {
         let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-control", move || housekeeping::run(&control, &mut collector, quotas, &stop))?
+            spawn("gate-control", move || {
+                housekeeping::run(&control, &mut collector, quotas, &stop)
+            })?
         };
         let logging = logging.transpose()?;
         let gateway = Self {
@@ -200,7 +202,8 @@ impl Gateway {
             let addresses = self.gate.addresses().to_vec();
             spawn("gate-wake", move || takeover::wake(&addresses))?;
         }
-        let place = takeover::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
+        let place =
+            takeover::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
         // Its place is about to be this one's: one that is taken over has left it.
         if self.earlier.is_none() && self.control.link().is_none() && is_alive(&place) {
             self.control.troubles().say(troubles::of_neighbour(store, &place));

@@ -35,12 +35,12 @@ pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
     // A socket cannot be opened either, and the system says the same of it.
     let is_pipe = || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
-    options.append(true).custom_flags(at_once).open(path).map_err(|error| {
-        match Errno::from_io_error(&error) {
+    options.append(true).custom_flags(at_once).open(path).map_err(
+        |error| match Errno::from_io_error(&error) {
             Some(Errno::NXIO) if is_pipe() => io::Error::other(UNREAD),
             _ => error,
-        }
-    })
+        },
+    )
 }
 
 /// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line

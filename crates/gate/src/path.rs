@@ -18,24 +18,23 @@
 
 #[cfg(test)]
 mod allocations;
-mod from_upstream;
 mod begin;
-mod connection_caps;
+mod body_buffering;
 mod certificates;
 mod checks;
 mod client;
-mod idle_eviction;
+mod connection_caps;
 mod date;
-mod timeouts;
 mod ending;
 mod failure;
 mod fields;
-mod to_upstream;
+mod from_client;
+mod from_upstream;
+mod idle_eviction;
 mod key;
 mod logging;
 mod pool;
 mod proxy;
-mod from_client;
 mod redirects;
 mod refusal;
 mod request;
@@ -47,9 +46,10 @@ mod shadow;
 mod shared;
 mod slab;
 mod target;
+mod timeouts;
+mod to_upstream;
 mod tunnel;
 mod upstream;
-mod body_buffering;
 #[cfg(test)]
 mod wires;
 mod worker;

@@ -13,10 +13,10 @@ use model::secret::{is_secret_value, looks_random};
 use model::units::SECOND;
 
 use crate::distinct::Distinct;
-use crate::parallel::{Each, map};
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Hit;
+use crate::parallel::{Each, map};
 use crate::repeated::{of_path, of_request};
 use crate::rows::Rows;
 use crate::survey::Surveyed;
@@ -450,8 +450,8 @@ fn user(hit: &Hit, agent: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parallel::in_turn;
     use crate::format::Format;
+    use crate::parallel::in_turn;
     use crate::survey::Survey;
 
     #[test]

@@ -13,7 +13,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::names::Name;
-use crate::protobuf::{Fields, FieldValue};
+use crate::protobuf::{FieldValue, Fields};
 
 type Places = HashMap<u64, u32, FixedState>;
 

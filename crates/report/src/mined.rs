@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn counts_have_no_decimals() {
-        for (figure, shown) in [(2.0, "2"), (300_000.0, "300,000"), (18.75, "18.75"), (0.5, "0.50")] {
+        for (figure, shown) in [(2.0, "2"), (300_000.0, "300,000"), (18.75, "18.75"), (0.5, "0.50")]
+        {
             let step = ArithmeticStep { value: figure, ..ArithmeticStep::default() };
             assert_eq!(value(&step), shown);
         }

@@ -20,25 +20,25 @@
 //! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more, [`going_on`] how.
 
 pub mod answer;
-mod objectives;
 pub mod estimate;
 pub mod judge;
+mod margin;
+mod objectives;
 mod onward;
 mod path;
 mod reverse;
 mod saturated;
 mod step;
-mod margin;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::{Arrivals, LevelKind, Nanos, ReasonCode};
 
 pub use answer::{Answer, load_line};
-pub use objectives::SearchObjectives;
 pub use judge::judge;
+pub use margin::{MetricMargin, Of};
+pub use objectives::SearchObjectives;
 pub use onward::{going_on, onward};
-pub use margin::{Of, MetricMargin};
 pub use words::Reading;
 
 use estimate::{Estimate, Prior, Spacing};

@@ -7,8 +7,8 @@
 use model::{Curve, CurveRow, LevelKind, Peak, Usl, Verdict};
 use statistics::usl::Law;
 
-use crate::figures::{level as show, percent, rate};
 use crate::curve::MIN_SUCCESS;
+use crate::figures::{level as show, percent, rate};
 
 /// Levels that three coefficients need at least.
 const FEWEST: usize = 6;

@@ -48,7 +48,9 @@ fn bounds_follow_from_conditions() {
 
 #[test]
 fn no_bound_follows_for_others_than_the_column_that_may_be_null() {
-    for condition in ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 > 0", "s GLOB '[a-z]*'"] {
+    for condition in
+        ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 > 0", "s GLOB '[a-z]*'"]
+    {
         assert_eq!(bounds(&read_one(condition)), (Vec::new(), false), "{condition}");
     }
 }

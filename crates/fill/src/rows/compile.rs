@@ -150,7 +150,8 @@ fn links(
         }
         if open.iter().any(|&column| !table.columns[column].nullable) {
             let place = table.places(&reference.columns);
-            let why = "refers to columns that are made of its own, and no way is known to make these";
+            let why =
+                "refers to columns that are made of its own, and no way is known to make these";
             return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
         }
         let last = links.len() - 1;

@@ -143,7 +143,8 @@ pub fn narrow(table: &Table, equations: &[Option<Equation>], limits: &mut [Limit
             false => (low.map(|low| low - number), high.map(|high| high - number)),
         };
         let kind = &table.columns[other].kind;
-        let bounds = [low.map(|low| Bound::Min(low, false)), high.map(|high| Bound::Max(high, false))];
+        let bounds =
+            [low.map(|low| Bound::Min(low, false)), high.map(|high| Bound::Max(high, false))];
         bounds.iter().flatten().for_each(|bound| limits[other].add(kind, bound));
     }
 }

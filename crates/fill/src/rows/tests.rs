@@ -235,7 +235,11 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
             1,
             "the rule codes_0 cannot be met: values of the type type cannot be made up",
         ),
-        (Type::Date, 4_000_000, "needs 4,000,000 values that are not there yet, and type has room for"),
+        (
+            Type::Date,
+            4_000_000,
+            "needs 4,000,000 values that are not there yet, and type has room for",
+        ),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
         let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };

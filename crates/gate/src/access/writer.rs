@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_until_a_line_is_written() {
         let full = Path::new("/dev/full");
-        let writer =
-            Writer::new(full, LogFormat::default(), Arc::new(PageQueue::new(1.0))).expect("it opens");
+        let writer = Writer::new(full, LogFormat::default(), Arc::new(PageQueue::new(1.0)))
+            .expect("it opens");
         let mut file = writer.opened();
         let write = |file: &mut Option<File>, bytes: &[u8]| {
             writer.noted(file.as_mut().expect("a file").write_all(bytes))

@@ -203,7 +203,9 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
         ));
     }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string(), "an object")),
+        Category::Data => {
+            (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string(), "an object"))
+        }
         _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
     })
 }

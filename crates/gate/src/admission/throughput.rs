@@ -109,8 +109,16 @@ mod tests {
     fn an_api_that_needs_all_its_places_carries_its_ceiling() {
         let mut throughput = Throughput::default();
         assert_eq!(learn(&mut throughput, 30 * MS, 400, 100), 1000.0, "24 in flight of 30");
-        assert_eq!(learn(&mut throughput, 45 * MS, 300, 100), 582.0, "27 in flight of 30, and slower");
-        assert_eq!(learn(&mut throughput, 30 * MS, 200, 0), 1000.0, "12 in flight, and as fast again");
+        assert_eq!(
+            learn(&mut throughput, 45 * MS, 300, 100),
+            582.0,
+            "27 in flight of 30, and slower"
+        );
+        assert_eq!(
+            learn(&mut throughput, 30 * MS, 200, 0),
+            1000.0,
+            "12 in flight, and as fast again"
+        );
     }
 
     /// Clients leave while the API stands still. Keys were held to one request a second each from then on, for ever.

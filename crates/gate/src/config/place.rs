@@ -98,14 +98,12 @@ fn brackets(text: &str, span: Option<Range<usize>>, message: &str) -> Option<Str
     let (name, _) = header.trim_start_matches('[').split_once(']')?;
     match header.starts_with('[') {
         true => Some(format!("there is one of it: write [{name}]")),
-        false if message.ends_with("expected a sequence") => {
-            Some(match name.split_once('.') {
-                None => format!("there may be several of it: write [[{name}]]"),
-                Some((name, own)) => format!(
-                    "there may be several of it: write [[{name}]], and name = \"{own}\" below"
-                ),
-            })
-        }
+        false if message.ends_with("expected a sequence") => Some(match name.split_once('.') {
+            None => format!("there may be several of it: write [[{name}]]"),
+            Some((name, own)) => {
+                format!("there may be several of it: write [[{name}]], and name = \"{own}\" below")
+            }
+        }),
         false => None,
     }
 }

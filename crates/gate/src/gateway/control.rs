@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::loading::{Used, have_quotas, load, record_names};
+use super::config_changes::{ConfigChange, ConfigChanges, refusal};
 use super::config_files::{BODY, Written, admin_token, load_line, read_text};
-use super::neighbours::Neighbours;
-use super::takeover_usage::{Awaited, OwnReports};
 use super::fixed_settings::{Fixed, report_every_s};
 use super::listener_certificates::ListenerCertificates;
-use super::config_changes::{ConfigChange, ConfigChanges, refusal};
+use super::loading::{Used, have_quotas, load, record_names};
+use super::neighbours::Neighbours;
+use super::takeover_usage::{Awaited, OwnReports};
 use super::{GatewayError, Reloaded, Setup, Troubles, notes, preflight, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};

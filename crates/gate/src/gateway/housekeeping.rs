@@ -11,7 +11,7 @@ use super::failing::Failing;
 use super::notes;
 use super::quota_writes::QuotaWrites;
 use super::refused_connections::RefusedConnections;
-use crate::admission::{ErrorStatuses, Asking, Throughput, Governor, Line, Shortfall};
+use crate::admission::{Asking, ErrorStatuses, Governor, Line, Shortfall, Throughput};
 use crate::policy::NONE;
 use crate::usage::Collector;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use super::control::{Control, read};
 use super::config_files::Written;
+use super::control::{Control, read};
 use super::{GatewayError, listeners};
 use crate::config::{Built, Config, ListenerSettings};
 use crate::limits::date;

@@ -7,8 +7,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::control::{built, read, unix_s};
 use super::config_files::{Written, admin_token};
+use super::control::{built, read, unix_s};
 use super::listener_certificates::ListenerCertificates;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;

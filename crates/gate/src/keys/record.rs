@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn a_store_that_is_held_is_no_reason_for_another() {
-        let said = |why: &str| StoreError::Open { path: "a.db".into(), why: why.into() }.to_string();
+        let said =
+            |why: &str| StoreError::Open { path: "a.db".into(), why: why.into() }.to_string();
         let held = said("the key store: database is locked");
         assert!(held.ends_with("; another program holds it: try again"), "{held}");
         assert!(said("it is a folder").ends_with("; --store names another file"));

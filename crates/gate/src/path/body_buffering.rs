@@ -8,9 +8,9 @@
 use net::Net;
 
 use super::client::{Client, Exchange, REPLAY_BYTES};
-use super::timeouts::{GRACE_NS, NEVER, earned_ns};
 use super::logging::Ending;
 use super::refusal::{self, Manner};
+use super::timeouts::{GRACE_NS, NEVER, earned_ns};
 use super::upstream::NONE;
 use super::worker::Worker;
 use crate::policy::Refusal;

@@ -52,7 +52,12 @@ impl Worker {
     }
 
     /// Bytes of the response to a check.
-    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
+    pub(super) fn check_received<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        bytes: &[u8],
+    ) {
         let mut input = bytes;
         loop {
             let found = match up.parser.next(&mut input) {

@@ -8,11 +8,11 @@ use wire::{Eof, Headers, ResponseEvent};
 use super::client::{Client, Exchange};
 use super::failure::Failure;
 use super::fields::Connection;
-use super::to_upstream::BACKLOG_BYTES;
 use super::redirects::Back;
 use super::refusal::Fault;
 use super::response::{self, Manner, Sent};
 use super::shared::count;
+use super::to_upstream::BACKLOG_BYTES;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::HeaderRules;
@@ -197,7 +197,12 @@ impl Worker {
     }
 
     /// Holds a server back whose response the client does not take as fast.
-    pub(super) fn hold_back<N: Net>(&mut self, net: &mut N, client: &mut Client, up: &mut UpstreamConn) {
+    pub(super) fn hold_back<N: Net>(
+        &mut self,
+        net: &mut N,
+        client: &mut Client,
+        up: &mut UpstreamConn,
+    ) {
         if !up.paused && net.backlog(client.id) > BACKLOG_BYTES {
             up.paused = true;
             net.set_receiving(up.id, false);

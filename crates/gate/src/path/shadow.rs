@@ -7,8 +7,8 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
-use super::to_upstream::send_up;
 use super::response::is_last;
+use super::to_upstream::send_up;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Shadow;
@@ -163,7 +163,12 @@ impl Worker {
     }
 
     /// Bytes of a response that nobody gets.
-    pub(super) fn mirror_received<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, bytes: &[u8]) {
+    pub(super) fn mirror_received<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        bytes: &[u8],
+    ) {
         let mut input = bytes;
         loop {
             match up.parser.next(&mut input) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use super::connection_caps::Caps;
 use super::certificates::Identity;
+use super::connection_caps::Caps;
 use super::refusal::Fault;
 use crate::access::PageQueue;
 use crate::health::Health;

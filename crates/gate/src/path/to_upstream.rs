@@ -8,11 +8,11 @@ use tls::Tls;
 use wire::ResponseTo;
 
 use super::client::{Client, REPLAY_BYTES};
-use super::timeouts::NEVER;
 use super::failure::Failure;
 use super::refusal::Fault;
 use super::shadow::Shadowing;
 use super::shared::count;
+use super::timeouts::NEVER;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::{RESPONSE_LIMITS, UP, Worker};
 

@@ -13,14 +13,14 @@ use wire::Limits;
 
 use super::begin::Room;
 use super::client::Client;
-use super::idle_eviction::Idlest;
 use super::date::Date;
-use super::timeouts::{NEVER, SWEEP_NS};
+use super::idle_eviction::Idlest;
 use super::pool::Pools;
 use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
+use super::timeouts::{NEVER, SWEEP_NS};
 use super::upstream::UpstreamConn;
 use crate::access::PageWriter;
 use crate::policy::Policy;

@@ -3,7 +3,9 @@
 
 use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::spare;
-use super::{TicketCounts, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
+use super::{
+    KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket, TicketCounts,
+};
 use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;

@@ -537,7 +537,10 @@ fn a_reload_is_refused_where_a_restart_would_fail() {
     ] {
         let refused = gateway.control().replace(&text(&folder, api.addr(), more), "test");
         let said = refused.expect_err("a restart would fail").to_string();
-        assert!(said.starts_with("the body: line 10, column ") && said.contains("/nonexistent/"), "{said}");
+        assert!(
+            said.starts_with("the body: line 10, column ") && said.contains("/nonexistent/"),
+            "{said}"
+        );
         assert_eq!(gateway.control().text(), before);
     }
 }

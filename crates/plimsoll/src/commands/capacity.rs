@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use model::capacity::{CapacitySearch, Outcome, SCHEMA, Settings, UsersOfLoad};
 use model::units::{MILLISECOND, SECOND, exact_duration};
 use model::{Arrivals, Arriving, Finding, LevelKind, Nanos, Ruling, Run};
-use verdict::capacity::{SearchObjectives, Ending, words};
+use verdict::capacity::{Ending, SearchObjectives, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::objective::LEAST_FOR_STABILITY;
 
@@ -154,7 +154,11 @@ fn wanted(args: &CapacityArgs, input: &LoadInput) -> Option<f64> {
 }
 
 /// What `--slo` says, or else the workload file.
-fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<SearchObjectives, Failure> {
+fn asked(
+    args: &CapacityArgs,
+    input: &LoadInput,
+    settings: &Settings,
+) -> Result<SearchObjectives, Failure> {
     let flags = objectives::read("--slo", &args.slo)?;
     let asked = SearchObjectives::of(objectives::of_load(flags, input)?);
     if asked.asks_for_stability() && settings.hold_ns < LEAST_FOR_STABILITY {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, ConfigChange};
+use gate::gateway::{ConfigChange, Control, Gateway, GatewayError, Reloaded, Setup};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
 use model::units::show_rate;
@@ -260,7 +260,8 @@ fn opening(gateway: &Gateway) -> String {
     text += &noted(&gateway.control().outcome().notes);
     if let Some(address) = gateway.admin_address() {
         if !address.ip().is_loopback() {
-            text += "note: other machines can reach the admin API, and its token is sent without TLS\n";
+            text +=
+                "note: other machines can reach the admin API, and its token is sent without TLS\n";
         }
         text += &match gateway.made_token() {
             Some(token) => {

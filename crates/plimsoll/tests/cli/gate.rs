@@ -441,7 +441,9 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder
         .plimsoll("gate gate.toml")
         .refuses(2, "gate.toml: line 2, column 1: unknown field `nme`: did you mean `name`?");
-    folder.plimsoll("gate reload").refuses(1, "commands of `plimsoll gate` are keys, usage and export");
+    folder
+        .plimsoll("gate reload")
+        .refuses(1, "commands of `plimsoll gate` are keys, usage and export");
     folder.put("capacity.json", "{}");
     folder
         .plimsoll(

@@ -4,8 +4,8 @@ use model::units::{Nanos, show_duration};
 use model::{Claim, Tool, Verdict};
 
 use super::{Found, Severity};
-use crate::figures::{counted, grouped, often, percent, share};
 use crate::curve::MIN_SUCCESS;
+use crate::figures::{counted, grouped, often, percent, share};
 
 /// Results that hey keeps.
 pub(super) const HEY_KEEPS: u64 = 1_000_000;

@@ -11,8 +11,8 @@ use model::units::show_duration;
 use model::{Claim, LoopKind};
 
 use super::Audited;
-use crate::figures::{grouped, percent, rate, share};
 use crate::curve::MIN_SUCCESS;
+use crate::figures::{grouped, percent, rate, share};
 
 /// Share of the highest QPS below which a row disagrees: single runs of the same load commonly lie
 /// that far apart.
@@ -105,7 +105,8 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
         let found = files[file].findings.get(row);
         found.is_none_or(|found| found.iter().all(|finding| finding.code != CONTRADICTED))
     };
-    let sound = |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= MIN_SUCCESS);
+    let sound =
+        |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= MIN_SUCCESS);
     let sound_row = rows.iter().position(sound);
     let reference = sound_row.unwrap_or(0);
     let most = claim(&rows[reference]);

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::judge::{only_adds, usual_responses};
-use super::{SearchObjectives, Fed, Search, reverse, saturated, step};
+use super::{Fed, Search, SearchObjectives, reverse, saturated, step};
 
 /// What a search knows by now.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,7 +155,12 @@ fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
 }
 
 /// The load line that a search's answer comes to; `run` is the run of [`Answer::step`].
-pub fn load_line(search: &CapacitySearch, asked: &SearchObjectives, answer: &Answer, run: &Run) -> LoadLine {
+pub fn load_line(
+    search: &CapacitySearch,
+    asked: &SearchObjectives,
+    answer: &Answer,
+    run: &Run,
+) -> LoadLine {
     let line = line_of_levels(search, answer, run);
     let unmet = asked.throughput(&line).into_iter().filter(|(_, ruling)| *ruling != Ruling::Pass);
     let missed: Vec<String> = unmet.map(|(name, _)| name).collect();

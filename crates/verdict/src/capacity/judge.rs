@@ -11,8 +11,8 @@ use model::kinds::ResponseChange;
 use model::units::show_duration;
 use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
+use super::margin::{MetricMargin, Of};
 use super::objectives::few_failed;
-use super::margin::{Of, MetricMargin};
 use crate::blocks::Time;
 use crate::changes::is_substantial;
 use crate::gone::is_counted_by_available;
@@ -208,7 +208,11 @@ fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
-fn generators_fault(run: &Run, broke: &[&MetricMargin], idle_mean_ns: Option<f64>) -> Option<String> {
+fn generators_fault(
+    run: &Run,
+    broke: &[&MetricMargin],
+    idle_mean_ns: Option<f64>,
+) -> Option<String> {
     if failed_by_server(run, broke) {
         return None;
     }

@@ -12,7 +12,7 @@ use model::{Judgement, LoadLine, Ruling, Run};
 
 use statistics::proportion::clopper_pearson;
 
-use super::margin::{Of, MetricMargin};
+use super::margin::{MetricMargin, Of};
 use crate::objective::figures::CONFIDENCE;
 use crate::objective::{self, Bound, Endpoint, Goal, Limit, Metric, Objective, Subject};
 
@@ -76,7 +76,12 @@ impl SearchObjectives {
     }
 
     /// What a step's run makes of the objectives that each level must hold.
-    pub fn margins(&self, run: &Run, endpoints: &[Endpoint], purpose: Purpose) -> Vec<MetricMargin> {
+    pub fn margins(
+        &self,
+        run: &Run,
+        endpoints: &[Endpoint],
+        purpose: Purpose,
+    ) -> Vec<MetricMargin> {
         let of_levels = self.0.iter().filter(|asked| throughput(asked).is_none());
         let judged = of_levels.flat_map(|asked| {
             let judged = objective::judge(run, endpoints, slice::from_ref(asked)).into_iter();
@@ -92,7 +97,11 @@ impl SearchObjectives {
                 let named = matches!(asked.subject, Subject::Endpoint(_));
                 let why = Some("none of its requests finished".to_owned());
                 let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
-                (named && purpose == Purpose::Hold).then_some(MetricMargin { margin, of, too_few: true })
+                (named && purpose == Purpose::Hold).then_some(MetricMargin {
+                    margin,
+                    of,
+                    too_few: true,
+                })
             })
         });
         judged.collect()

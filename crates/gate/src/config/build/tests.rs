@@ -315,11 +315,11 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
 #[test]
 fn what_there_is_one_of_or_several_is_said_as_it_is_written() {
     for (text, said) in [
-        ("workers = 1\n[listen]\n", "line 2, column 1: there may be several of it: write [[listen]]"),
         (
-            "[tier.free]\nrate = \"1/s\"\n",
-            "write [[tier]], and name = \"free\" below",
+            "workers = 1\n[listen]\n",
+            "line 2, column 1: there may be several of it: write [[listen]]",
         ),
+        ("[tier.free]\nrate = \"1/s\"\n", "write [[tier]], and name = \"free\" below"),
         ("[[admin]]\naddress = \":1\"\n", "line 1, column 1: there is one of it: write [admin]"),
         ("[[limits.all]]\nrate = \"1/s\"\n", "there is one of it: write [limits.all]"),
         (
@@ -354,7 +354,10 @@ fn too_many_of_a_kind_are_refused_at_the_first_of_them() {
 #[test]
 fn passwords_in_urls_are_not_repeated() {
     for (url, shown) in [
-        ("http://ada:hunter2@[::1]:81/", "`http://ada:***@[::1]:81/`: a server is scheme, host and"),
+        (
+            "http://ada:hunter2@[::1]:81/",
+            "`http://ada:***@[::1]:81/`: a server is scheme, host and",
+        ),
         ("ada:hunter2@[::1]:81", "`ada:***`: a server is a URL such as"),
     ] {
         let said = built(&WHOLE.replace("http://[::1]:81/", url)).unwrap_err().to_string();
@@ -365,7 +368,10 @@ fn passwords_in_urls_are_not_repeated() {
     assert_eq!(said, shown);
     let http = "every = \"1s\"\nhttp = \"http://ada:hunter2@[::1]:81/\"";
     let said = built(&WHOLE.replace("every = \"1s\"", http)).unwrap_err().to_string();
-    assert!(said.contains("line 64, column 8: usage is sent to") && !said.contains("hunter2"), "{said}");
+    assert!(
+        said.contains("line 64, column 8: usage is sent to") && !said.contains("hunter2"),
+        "{said}"
+    );
 }
 
 #[test]

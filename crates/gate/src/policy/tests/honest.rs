@@ -9,7 +9,7 @@ use model::random::Draws;
 
 use super::*;
 use crate::admission::queue::{Server, Takes, exponential};
-use crate::admission::{Throughput, Envelope, Governor};
+use crate::admission::{Envelope, Governor, Throughput};
 use crate::usage::Reporter;
 
 const MS: u64 = 1_000_000;

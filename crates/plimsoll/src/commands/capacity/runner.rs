@@ -10,7 +10,7 @@ use model::units::MILLISECOND;
 use model::{LevelKind, Nanos, Run};
 use observe::Source;
 use verdict::capacity::judge::judge;
-use verdict::capacity::{SearchObjectives, Ending, Next, Search, words};
+use verdict::capacity::{Ending, Next, Search, SearchObjectives, words};
 use verdict::objective::Endpoint;
 use verdict::{KnownResponses, gone_for_good};
 

@@ -115,13 +115,13 @@ fn table<L: AsRef<[String]>>(lines: &[L]) -> String {
     let cells: Vec<Vec<String>> =
         lines.iter().map(|line| line.as_ref().iter().map(short).collect()).collect();
     let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        cells.iter().filter_map(|line| Some(line.get(at)?.width())).max().unwrap_or(0)
-    };
+    let width =
+        |at: usize| cells.iter().filter_map(|line| Some(line.get(at)?.width())).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for line in &cells {
-        let padded = |(cell, &width): (&String, &usize)| cell.to_owned() + &" ".repeat(width - cell.width());
+        let padded =
+            |(cell, &width): (&String, &usize)| cell.to_owned() + &" ".repeat(width - cell.width());
         let padded: Vec<String> = line.iter().zip(&widths).map(padded).collect();
         text += &format!("{}\n", padded.join("  ").trim_end());
     }

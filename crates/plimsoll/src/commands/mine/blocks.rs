@@ -228,8 +228,12 @@ impl Log {
         // A log is read twice, and may grow meanwhile: both times as long as it was at first.
         let file = file.take(self.bytes);
         Ok(match self.packing {
-            Packing::Gzip => Box::new(gzip::Members::new(io::BufReader::with_capacity(PACKED, file))),
-            Packing::Zstd => Box::new(zstd::Frames::new(io::BufReader::with_capacity(PACKED, file))),
+            Packing::Gzip => {
+                Box::new(gzip::Members::new(io::BufReader::with_capacity(PACKED, file)))
+            }
+            Packing::Zstd => {
+                Box::new(zstd::Frames::new(io::BufReader::with_capacity(PACKED, file)))
+            }
             Packing::None => Box::new(file),
         })
     }

@@ -87,7 +87,10 @@ fn what_is_wrong_is_a_line_each_beside_a_low_load_line() {
     assert!(gate.opening.contains("load line: 0.4 requests/s"), "{}", gate.opening);
     let (page, _) = look(&folder, &format!("http://{}/#token={}", gate.admin, gate.token));
     assert!(page.contains("Load line 0.4/s (p99&lt;100ms), ceiling 0.4/s."), "{page}");
-    assert!(page.contains("\nthe load line no longer fits: it was measured of 127.0.0.1:1"), "{page}");
+    assert!(
+        page.contains("\nthe load line no longer fits: it was measured of 127.0.0.1:1"),
+        "{page}"
+    );
     gate.end();
 }
 
