@@ -54,7 +54,7 @@ use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO
 use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
-use crate::usage::{Counted, HttpSink, JsonLines, ReachedTable, Reporter, Sink, Sqlite};
+use crate::usage::{Collector, Counted, HttpSink, JsonLines, ReachedTable, Reporter, Sink, Sqlite};
 
 /// Between two attempts to write a batch of usage.
 const SINK_PAUSE: Duration = Duration::from_millis(500);
@@ -83,7 +83,7 @@ pub struct Gateway {
     control: Arc<Control>,
     admin: Option<admin::Served>,
     stop: Arc<AtomicBool>,
-    ticking: JoinHandle<()>,
+    housekeeping: JoinHandle<()>,
     reporting: JoinHandle<()>,
     quota_writes: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
@@ -122,7 +122,7 @@ impl Gateway {
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
         options.log = log.as_ref().map(|log| Arc::clone(log.queue()));
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
-        let (control, mut collector, reporter) =
+        let (control, collector, reporter) =
             Control::new(setup, &config, &text, built, &store, beside)?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
@@ -151,12 +151,7 @@ impl Gateway {
         let sink = NotingSink { sink, control: Arc::clone(&control) };
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
-        let ticking = {
-            let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-control", move || {
-                housekeeping::run(&control, &mut collector, quotas, &stop)
-            })?
-        };
+        let housekeeping = keep_house(&control, collector, quotas, &stop)?;
         let logging = logging.transpose()?;
         let gateway = Self {
             waiting: None,
@@ -167,7 +162,7 @@ impl Gateway {
             control,
             admin,
             stop,
-            ticking,
+            housekeeping,
             reporting,
             quota_writes,
             logging,
@@ -273,8 +268,8 @@ impl Gateway {
         let others = self.logging.into_iter().chain(self.sharing).chain(self.counting);
         let others = others.map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(self.quota_writes.join());
-        let ended = ended.and(others);
+        let ended = self.housekeeping.join().and(self.reporting.join());
+        let ended = ended.and(self.quota_writes.join()).and(others);
         if ended.is_err() || taken_over.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
@@ -431,6 +426,17 @@ fn usage_place(config: &Config) -> String {
         }
         (None, None) => String::new(),
     }
+}
+
+/// Starts the periodic work.
+fn keep_house(
+    control: &Arc<Control>,
+    mut collector: Collector,
+    quotas: QuotaWrites,
+    stop: &Arc<AtomicBool>,
+) -> Result<JoinHandle<()>, GatewayError> {
+    let (control, stop) = (Arc::clone(control), Arc::clone(stop));
+    spawn("gate-control", move || housekeeping::run(&control, &mut collector, quotas, &stop))
 }
 
 /// Starts to write how far quotas are used, as often as that is due.
