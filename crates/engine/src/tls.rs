@@ -13,8 +13,8 @@ use rustls::{
     ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion,
 };
 
-pub(crate) use session::{Records, Session};
 pub(crate) use ::tls::is_of_authority;
+pub(crate) use session::{Records, Session};
 
 use ::tls::Trusted;
 

@@ -171,8 +171,7 @@ fn a_server_is_back_once_it_begins_to_answer_the_request_that_tries_it() {
     let switched =
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
     let begun = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab";
-    let upgrade =
-        b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let upgrade = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     for io in interfaces() {
         for lasting in [&switched[..], begun] {
             let asked = || Step::Expect(b"\r\n\r\n");
