@@ -10,6 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::path::Failure;
 use crate::policy::{ActiveCheck, PassiveCheck};
 
+/// A request that tries a server keeps others from it for no longer: that it has no verdict may be its client's doing, who sends
+/// a body slowly.
+const TRIAL_NS: u64 = 30_000_000_000;
+
 /// The servers of all upstreams. Servers keep their state when a policy is replaced.
 #[derive(Debug, Default)]
 pub struct Health {
@@ -31,8 +35,8 @@ pub struct ServerHealth {
     failures: AtomicU32,
     /// Taken out by failed requests until then; 0: not.
     rests_until_ns: AtomicU64,
-    /// A request tries it, after its rest.
-    tried: AtomicBool,
+    /// When a request began to try it, after its rest; 0: none does.
+    tried_ns: AtomicU64,
     /// Taken out by active checks.
     down: AtomicBool,
     /// Checks in a row that went the other way than its state.
@@ -157,7 +161,7 @@ impl ServerHealth {
         !self.down.load(Relaxed)
             && match self.rests_until_ns.load(Relaxed) {
                 0 => true,
-                until => until <= now_ns && !self.tried.load(Relaxed),
+                until => until <= now_ns && may_be_tried(self.tried_ns.load(Relaxed), now_ns),
             }
     }
 
@@ -168,9 +172,16 @@ impl ServerHealth {
         }
         match self.rests_until_ns.load(Relaxed) {
             0 => Taken::Yes,
-            until if until > now_ns || self.tried.swap(true, Relaxed) => Taken::No,
+            until if until > now_ns || !self.begin_trial(now_ns) => Taken::No,
             _ => Taken::OnTrial,
         }
+    }
+
+    /// Whether this request is the one that tries it.
+    fn begin_trial(&self, now_ns: u64) -> bool {
+        let tried_ns = self.tried_ns.load(Relaxed);
+        let begun = || self.tried_ns.compare_exchange(tried_ns, now_ns.max(1), Relaxed, Relaxed);
+        may_be_tried(tried_ns, now_ns) && begun().is_ok()
     }
 
     /// A request was answered by it.
@@ -207,7 +218,7 @@ impl ServerHealth {
 
     /// The request that tried it has ended, with a verdict or without one (the client left).
     pub fn end_trial(&self) {
-        self.tried.store(false, Relaxed);
+        self.tried_ns.store(0, Relaxed);
     }
 
     /// No active check looks at it any more: what they found is forgotten, since none would find anything else.
@@ -238,6 +249,11 @@ impl ServerHealth {
             self.against.store(0, Relaxed);
         }
     }
+}
+
+/// Whether a request may try a server that another began to try at this time.
+fn may_be_tried(tried_ns: u64, now_ns: u64) -> bool {
+    tried_ns == 0 || now_ns >= tried_ns.saturating_add(TRIAL_NS)
 }
 
 #[cfg(test)]
@@ -279,6 +295,19 @@ mod tests {
         assert_eq!(server.take(100), Taken::OnTrial);
         server.end_trial();
         assert_eq!(server.take(100), Taken::OnTrial);
+    }
+
+    #[test]
+    fn a_try_without_a_verdict_lets_another_begin_after_a_while() {
+        let server = ServerHealth::default();
+        for _ in 0..3 {
+            server.did_not_answer(&RULE, 0);
+        }
+        assert_eq!(server.take(100), Taken::OnTrial);
+        let until = 100 + TRIAL_NS;
+        assert!(server.take(until - 1) == Taken::No && !server.is_well(until - 1));
+        assert!(server.is_well(until) && server.take(until) == Taken::OnTrial);
+        assert_eq!(server.take(until), Taken::No);
     }
 
     #[test]

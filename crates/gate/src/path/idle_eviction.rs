@@ -33,14 +33,14 @@ impl Worker {
         !self.is_full()
     }
 
-    /// Closes the connections that one look finds, where no files are left for new ones, of clients or to upstreams. The net
-    /// accepts clients again after a short pause.
+    /// Closes the connections that one look finds, where no files are left for new ones. The net accepts those after a short
+    /// pause.
     pub(super) fn free_files<N: Net>(&mut self, net: &mut N, now: u64) {
         while self.close_idlest(net, now) {}
     }
 
     /// Closes the connection that has been idle for longest; whether there was one.
-    fn close_idlest<N: Net>(&mut self, net: &mut N, now: u64) -> bool {
+    pub(super) fn close_idlest<N: Net>(&mut self, net: &mut N, now: u64) -> bool {
         if self.idlest.found.is_empty() && now >= self.idlest.next_look_ns {
             self.find_idlest(now);
         }
@@ -167,14 +167,19 @@ mod tests {
         let mut wires = Wires::new();
         wires.files = 1;
         served(&mut worker, &mut wires);
-        let [second, third, fourth] =
-            [(); 3].map(|()| accepts(&mut worker, &mut wires).expect("there is room"));
+        wires.now += 1_000;
+        served(&mut worker, &mut wires);
+        let [first, second, third, last] =
+            [(); 4].map(|()| accepts(&mut worker, &mut wires).expect("there is room"));
         wires.now += IDLE_NS;
+        // By the connection that stands, then by new ones, for each of which one client goes.
+        receives(&mut worker, &mut wires, first, GET);
         receives(&mut worker, &mut wires, second, GET);
-        receives(&mut worker, &mut wires, third, GET);
         assert_eq!((wires.connecting.len(), &wires.closed[..]), (1, &[0][..]));
+        receives(&mut worker, &mut wires, third, GET);
+        assert_eq!((wires.connecting.len(), &wires.closed[..]), (2, &[0, 2][..]));
         // Nobody is idle any more: the request fails, which is no fault of the server.
-        receives(&mut worker, &mut wires, fourth, GET);
+        receives(&mut worker, &mut wires, last, GET);
         let answer = wires.sent.iter().rfind(|sent| !sent.is_empty()).expect("an answer");
         assert!(answer.starts_with(b"HTTP/1.1 502 "), "{}", answer.escape_ascii());
         let server = &shared.health.view(wires.now)[0];

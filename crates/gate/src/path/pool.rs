@@ -170,7 +170,7 @@ impl Pools {
     }
 
     /// The server for a request, other than `not`, and whether the request tries it after its rest; [`NONE`] where all
-    /// of them have as many connections as they may. Where none is well, one of them is taken all the same.
+    /// that are well have as many connections as they may. Where none is well, one of them is taken all the same.
     pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> (u32, bool) {
         let Pool { upstream, servers, turn, .. } = &mut self.pools[pool as usize];
         let most = upstream.connections_max;
@@ -198,6 +198,14 @@ impl Pools {
                 Taken::No => {}
                 taken => return (chosen, taken == Taken::OnTrial),
             }
+        }
+        // That those are full which are well is no reason to ask one that is not.
+        let is_full = |number: u32| {
+            let server = &self.servers[number as usize];
+            number != not && !server.has_room(most) && server.health.is_well(now_ns)
+        };
+        if in_turn.clone().any(is_full) {
+            return (NONE, false);
         }
         let any = in_turn.clone().find(fits).or_else(|| in_turn.clone().next());
         let any = any.filter(|&number| self.servers[number as usize].has_room(most));
@@ -284,6 +292,17 @@ mod tests {
         assert_eq!(pools.choose(0, NONE, 0).0, NONE);
         pools.servers[1].idle.push(7);
         assert_eq!(pools.choose(0, NONE, 0).0, 1);
+    }
+
+    #[test]
+    fn a_server_that_is_unwell_takes_nothing_while_one_is_well_though_full() {
+        let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
+        let rule = pools.pools[0].upstream.passive;
+        (0..rule.failures).for_each(|_| pools.servers[0].health.did_not_answer(&rule, 0));
+        pools.servers[1].open = 2;
+        assert_eq!(pools.choose(0, NONE, 1).0, NONE);
+        // Of one that has just failed itself, nothing is expected.
+        assert_eq!(pools.choose(0, 1, 1).0, 0);
     }
 
     #[test]

@@ -102,8 +102,8 @@ impl Worker {
         Some(token)
     }
 
-    /// Asks for a connection: again where no file was left for it, and idle clients made room. Checks and shadows cost no client its
-    /// connection.
+    /// Asks for a connection: again where no file was left for it, and an idle client made room. Checks and shadows cost no client
+    /// its connection.
     fn connect_by<N: Net>(
         &mut self,
         net: &mut N,
@@ -116,8 +116,12 @@ impl Worker {
             return made.ok();
         }
         let now = net.now();
-        self.free_files(net, now);
-        net.connect(UP | token, route).ok()
+        while self.close_idlest(net, now) {
+            if let Ok(id) = net.connect(UP | token, route) {
+                return Some(id);
+            }
+        }
+        None
     }
 
     /// A connection stands.

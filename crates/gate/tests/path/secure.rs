@@ -102,11 +102,20 @@ fn an_upstream_speaks_tls_and_is_who_it_says() {
     }
 }
 
-/// What `openssl req -x509` makes is marked as an authority's, which rustls takes for no server's.
+/// A certificate that is marked as an authority's, as those are that `openssl req -x509` makes.
+fn of_authority() -> Made {
+    let mut params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = rcgen::KeyPair::generate().expect("a key");
+    let made = params.self_signed(&key).expect("a certificate");
+    Made::of(&made.pem(), &key.serialize_pem())
+}
+
+/// Such a one is no server's for rustls.
 #[test]
 fn an_upstream_whose_own_certificate_was_named_is_trusted() {
     for io in interfaces() {
-        let made = Made::of_authority();
+        let made = of_authority();
         let api = tls_api(&made);
         let front = |trusted: &Made| {
             let trust = Trust::read(Some(&trusted.cert)).expect("an authority");
@@ -116,7 +125,7 @@ fn an_upstream_whose_own_certificate_was_named_is_trusted() {
         };
         let get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
         assert_eq!(front(&made).ask(get)[0].status, 200);
-        let other = front(&Made::of_authority());
+        let other = front(&of_authority());
         assert_eq!(other.ask(get)[0].status, 502);
         let view = &other.health.view(net::clock::now())[0];
         assert!(view.failed_by[Failure::Untrusted as usize] > 0, "{view:?}");
