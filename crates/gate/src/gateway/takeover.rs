@@ -67,12 +67,7 @@ pub(super) struct EarlierGateway {
 impl EarlierGateway {
     /// Asks the gateway at a place for its sockets.
     pub(super) fn ask(place: &Path) -> Result<(Self, Sockets), GatewayError> {
-        let words = |error: io::Error| {
-            GatewayError::File(format!(
-                "{}: {error}: no gateway of this store and address gives its listeners away; start without --take-over",
-                place.display()
-            ))
-        };
+        let words = |error: io::Error| GatewayError::File(not_given(place, &error));
         let mut stream = UnixStream::connect(place).map_err(words)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(words)?;
         let (text, sockets) = take(&mut stream).map_err(words)?;
@@ -103,6 +98,21 @@ impl EarlierGateway {
             ))),
         }
     }
+}
+
+/// Why no listeners are given at a place.
+fn not_given(place: &Path, error: &io::Error) -> String {
+    let place = place.display();
+    if is_no_end(error) {
+        return format!(
+            "{place}: the gateway that runs did not answer within {} s: see whether it is stopped, or end it and start without \
+             --take-over",
+            PATIENCE.as_secs()
+        );
+    }
+    format!(
+        "{place}: {error}: no gateway of this store and address gives its listeners away; start without --take-over"
+    )
 }
 
 /// Waits for a later gateway until this one stops; then removes its socket file.
@@ -246,6 +256,16 @@ mod tests {
         assert!(matches!(told_in_vain.end(), Err(GatewayError::File(_))));
         drop(door);
         assert!(matches!(of_a_dead_one.end(), Ok(None)));
+    }
+
+    /// To start without --take-over, which was advised, fails: the port is taken.
+    #[test]
+    fn an_earlier_gateway_that_is_stopped_is_told_from_none() {
+        let said = |kind: io::ErrorKind| not_given(Path::new("gate.db.1.sock"), &kind.into());
+        let stopped = said(io::ErrorKind::WouldBlock);
+        assert!(stopped.contains("did not answer within 30 s"), "{stopped}");
+        let none = said(io::ErrorKind::ConnectionRefused);
+        assert!(none.ends_with("listeners away; start without --take-over"), "{none}");
     }
 
     /// A later gateway that does not come to serve keeps nobody from ending.
