@@ -29,7 +29,7 @@ const ALL_LEFT: Advice = (
 /// Of a server that sent errors alone, which an objective on `available` does not count.
 const SENT_ERRORS: Advice = (
     "Find out why the server sent nothing but errors (its log, what it depends on), and measure again.",
-    "the server sent only errors for a moment: see --details",
+    "only errors came for a moment: --details tells when",
 );
 
 /// Of arrivals that a server held up which had enough connections.
