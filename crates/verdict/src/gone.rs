@@ -308,10 +308,12 @@ fn many_wait(run: &Run, length: Nanos) -> bool {
     asking(run, length.saturating_sub(SHORTEST)).is_none_or(|asked| waiting as f64 >= asked / 2.0)
 }
 
-/// How many users ask in a period of this length, of those that pause between their requests; none where they do not.
+/// How many users ask in a period of this length, of those that pause between their requests; none where they do not, or where
+/// their number changes.
 fn asking(run: &Run, length: Nanos) -> Option<f64> {
     let plan = &run.plan;
-    let pause_ns = plan.pace_ns.max(plan.think_ns).filter(|_| plan.rate_per_s.is_none())?;
+    let as_many = plan.rate_per_s.is_none() && plan.stages.is_empty();
+    let pause_ns = plan.pace_ns.max(plan.think_ns).filter(|_| as_many)?;
     let each = length as f64 / pause_ns.max(1) as f64;
     Some(f64::from(plan.connections) * each.min(1.0))
 }

@@ -122,8 +122,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::FastErrors,
         condition: "more than {FAILING} of the responses failed by status or check; or the server was not gone, and such \
                     responses took more than {FAILING} of the time of a closed loop's users, or more than {FAILING} of the \
-                    attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason; or an endpoint \
-                    of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
+                    attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason, or these took \
+                    {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts, or of that time, and stayed, and responses did not slow down first: something \

@@ -5,6 +5,7 @@
 //! response more than there were requests is left. So connections stay open for a while after the last response.
 
 use model::interval::{Phase, WorkerUse};
+use model::quote::counted;
 use model::units::MILLISECOND;
 use model::{ErrorClass, Nanos};
 use net::{Close, Net, Next};
@@ -43,7 +44,7 @@ impl Worker {
         }
         self.recorder.keep_sample(ErrorClass::Protocol, || match other {
             Some(other) => other.to_owned(),
-            None => format!("the server sent {} unsolicited bytes", bytes.len()),
+            None => format!("the server sent {}", unsolicited_bytes(bytes)),
         });
         self.close(net, j, now, Close::Now);
         self.reopenable(j);
@@ -56,8 +57,7 @@ impl Worker {
     #[cold]
     pub(super) fn responded_twice<N: Net>(&mut self, net: &mut N, j: u32, rest: &[u8], now: Nanos) {
         self.count_surplus(rest);
-        let n = rest.len();
-        let error = format!("after its response the server sent {n} unsolicited bytes");
+        let error = format!("after its response the server sent {}", unsolicited_bytes(rest));
         self.broken(net, j, ErrorClass::Protocol, &error, now);
     }
 
@@ -149,4 +149,8 @@ impl Worker {
             used: WorkerUse::default(),
         })
     }
+}
+
+fn unsolicited_bytes(bytes: &[u8]) -> String {
+    counted(bytes.len() as u64, "unsolicited byte")
 }

@@ -176,13 +176,7 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
         remark = remark.take().or_else(|| likeness::remark(runs));
         for reason in likeness::differences(runs, names.each_ref().map(String::as_str)) {
             // What the responses were in each round would be a sentence each.
-            let alike = |known: &str| {
-                known == reason
-                    || [known, reason.as_str()]
-                        .iter()
-                        .all(|text| text.starts_with(likeness::DIFFER))
-            };
-            match withheld.iter_mut().find(|(known, _)| alike(known)) {
+            match withheld.iter_mut().find(|(known, _)| likeness::alike(known, &reason)) {
                 Some((_, rounds)) => rounds.push(round),
                 None => withheld.push((reason, vec![round])),
             }

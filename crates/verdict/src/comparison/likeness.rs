@@ -2,11 +2,11 @@
 
 use model::{Run, Verdict};
 
-use super::responses;
+use super::responses::{self, DIFFER};
 use crate::figures::{counted, share};
 
-pub use super::responses::DIFFER;
-
+/// How a reason begins where shares of success differ.
+const SUCCEED: &str = "they succeed differently";
 /// Parts of a plan that two servers may need differently, or that change no figure by themselves.
 const MAY_DIFFER: [&str; 7] =
     ["header fields", "body", "duration", "warm-up", "time-out", "TLS", "mix of endpoints"];
@@ -34,6 +34,12 @@ pub fn differences([a, b]: [&Run; 2], names: [&str; 2]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Whether two reasons, of two rounds, are one but for figures that differ from round to round.
+pub fn alike(one: &str, other: &str) -> bool {
+    let both = |begin: &str| one.starts_with(begin) && other.starts_with(begin);
+    one == other || [DIFFER, SUCCEED].into_iter().any(both)
 }
 
 /// What is different of runs that are alike, and does not forbid to judge them.
@@ -82,13 +88,8 @@ fn successes(a: &Run, b: &Run) -> Option<String> {
         |run: &Run| run.rates.attempts_success_ratio.or(run.rates.success_ratio).unwrap_or(0.0);
     let (one, other) = (ratio(a), ratio(b));
     let attempts = |run: &Run| run.totals.attempts as f64;
-    beyond_chance([one, other], [attempts(a), attempts(b)], LEAST).then(|| {
-        format!(
-            "they succeed differently ({} against {} of the attempts)",
-            share(one),
-            share(other)
-        )
-    })
+    beyond_chance([one, other], [attempts(a), attempts(b)], LEAST)
+        .then(|| format!("{SUCCEED} ({} against {} of the attempts)", share(one), share(other)))
 }
 
 /// Whether two shares, each of so many, lie further apart than `least`, and than chance has them.

@@ -316,6 +316,9 @@ fn a_server_that_fails_more_is_neither_faster_nor_slower() {
     let found = likeness::differences([&a, &b], ["old", "new"]);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("they succeed differently ("), "{found:?}");
+    let worse = "they succeed differently (100.00 % against 20.00 % of the attempts)";
+    assert!(likeness::alike(&found[0], worse), "in another round");
+    assert!(!likeness::alike(&found[0], "their loads differ (1 against 2)"));
     // One of few may fail by chance.
     (b.rates.success_ratio, b.totals.attempts) = (Some(0.98), 50);
     assert_eq!(likeness::differences([&a, &b], ["old", "new"]), Vec::<String>::new());

@@ -134,6 +134,14 @@ impl<'a> Facts<'a> {
         Some(found.text.split_once(". ").map_or(found.text.as_str(), |(evidence, _)| evidence))
     }
 
+    /// That the generator was not running for a while, in words, where it was not: what waited at the server meanwhile, or came
+    /// all at once afterwards, says nothing of the server.
+    pub fn generator_stood_still(&self) -> Option<String> {
+        let codes = [ReasonCode::GeneratorPaused, ReasonCode::Throttled];
+        let stood = codes.into_iter().any(|code| self.doubts(code).is_some());
+        stood.then(|| "the generator itself stood still at times".to_owned())
+    }
+
     /// Times that a local resource ran out, by errno.
     pub fn limit_hits(&self, errnos: &[&str]) -> u64 {
         let hits = errnos.iter().filter_map(|errno| self.run.totals.limits.get(*errno));

@@ -381,8 +381,8 @@ pub(super) fn stall(facts: &Facts<'_>) -> Outcome {
     let Some(presence) = &run.presence else {
         return Outcome::Lacking("the run does not say when nobody was served".to_owned());
     };
-    if facts.doubts(ReasonCode::GeneratorPaused).is_some() {
-        return Outcome::Lacking("the generator itself stood still at times".to_owned());
+    if let Some(why) = facts.generator_stood_still() {
+        return Outcome::Lacking(why);
     }
     if run.validity.reasons.iter().any(|reason| reason.code == ReasonCode::BusyNeighbour) {
         let held_up =

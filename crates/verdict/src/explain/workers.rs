@@ -74,6 +74,9 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
     if stood_still(facts.run) {
         return Outcome::Lacking("the server stood still for a time".to_owned());
     }
+    if let Some(why) = facts.generator_stood_still() {
+        return Outcome::Lacking(why);
+    }
     let ports: Vec<&str> =
         facts.run.plan.addresses.iter().filter_map(|address| address.rsplit(':').next()).collect();
     // On the generator's machine it is known who listens there: others on it may be idle.

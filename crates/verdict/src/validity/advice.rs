@@ -8,6 +8,7 @@ use super::steady::slowed_down;
 use super::users::all_left;
 use super::window::shows_no_rate;
 use super::{RULES, Rule};
+use crate::gone::is_counted_by_available;
 
 /// What to do about it, in full and in one line.
 type Advice = (&'static str, &'static str);
@@ -23,6 +24,12 @@ const SLOWED_DOWN: Advice = (
 const ALL_LEFT: Advice = (
     "Find out what stopped the server then (its log, a pause of its process, a lock), and measure again.",
     "no user was served any more: find out what stopped the server",
+);
+
+/// Of a server that sent errors alone, which an objective on `available` does not count.
+const SENT_ERRORS: Advice = (
+    "Find out why the server sent nothing but errors (its log, what it depends on), and measure again.",
+    "only errors came for a moment: --details tells when",
 );
 
 /// Of arrivals that a server held up which had enough connections.
@@ -59,6 +66,7 @@ impl Rule {
     pub(super) fn advice_on(&self, run: &Run) -> Advice {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
+            ReasonCode::ServerGone if !is_counted_by_available(run) => SENT_ERRORS,
             ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
             ReasonCode::FastErrors if failures_are_slow(run) => FEW_AND_SLOW,
             ReasonCode::StarvedConnections if all_left(run) => ALL_LEFT,

@@ -3,7 +3,7 @@
 use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::timeline::Point;
 use model::units::{SECOND, exact_duration, show_duration};
-use model::{Block, ErrorClass, Nanos, Run, Verdict};
+use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
 
 use super::{Finding, endpoints, idle};
 use crate::changes::is_substantial;
@@ -83,7 +83,7 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;
     // Users who wait for failures make few attempts.
-    let (few, of_time) = (failed <= FAILING * responses, share_of_time(run));
+    let (few, of_time) = (failed <= FAILING * responses, time_failing(run));
     if responses == 0.0 || few && (of_time <= FAILING || gone(run).is_some()) {
         return unanswered(run);
     }
@@ -123,17 +123,26 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     Some((consequence, evidence))
 }
 
-/// The share of the users' time in a closed loop that responses took which failed.
-fn share_of_time(run: &Run) -> f64 {
+/// A share of the users' time in a closed loop.
+fn share_of_time(run: &Run, part: fn(&Presence) -> Nanos) -> f64 {
     let presence = run.presence.as_ref().filter(|presence| presence.user_ns > 0);
-    presence.map_or(0.0, |presence| presence.failing_ns as f64 / presence.user_ns as f64)
+    presence.map_or(0.0, |presence| part(presence) as f64 / presence.user_ns as f64)
 }
 
-/// Whether few responses failed, and users waited long for these.
+/// That of responses which failed.
+fn time_failing(run: &Run) -> f64 {
+    share_of_time(run, |presence| presence.failing_ns)
+}
+
+/// That without the server: from the beginning of an attempt without a response to that of the next with one.
+fn time_down(run: &Run) -> f64 {
+    share_of_time(run, |presence| presence.down_ns)
+}
+
+/// Whether few attempts failed, and users waited long for these.
 pub(super) fn failures_are_slow(run: &Run) -> bool {
-    let errors = &run.totals.errors;
-    let failed = errors.of(ErrorClass::Status).saturating_add(errors.of(ErrorClass::Check)) as f64;
-    failed <= FAILING * run.totals.requests as f64 && share_of_time(run) > FAILING
+    let few = run.totals.errors.total() as f64 <= FAILING * run.totals.attempts as f64;
+    few && (time_failing(run) > FAILING || time_down(run) >= HALF_FAILING)
 }
 
 /// Whether it is by checks, and not by their statuses, that too many responses failed.
@@ -144,7 +153,8 @@ pub(super) fn failed_by_checks(run: &Run) -> bool {
 }
 
 /// Attempts that failed without a response, of a server that is there: each costs its user hardly any time, so that the
-/// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails.
+/// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails; few of them may
+/// take most of the users' time.
 fn unanswered(run: &Run) -> Option<Finding> {
     let (totals, attempts) = (&run.totals, run.totals.attempts as f64);
     let answered = |class: ErrorClass| matches!(class, ErrorClass::Status | ErrorClass::Check);
@@ -152,14 +162,19 @@ fn unanswered(run: &Run) -> Option<Finding> {
     let failed = classes.iter().map(|(_, n)| *n as f64).sum::<f64>();
     let in_no_time = failed - totals.errors.of(ErrorClass::Timeout) as f64;
     let much = in_no_time > FAILING * attempts || failed >= HALF_FAILING * attempts;
+    let long = !much && time_down(run) >= HALF_FAILING;
     // What ran out on this side says nothing about the server.
-    if !much || totals.requests == 0 || !totals.limits.is_empty() || gone(run).is_some() {
+    if !(much || long) || totals.requests == 0 || !totals.limits.is_empty() || gone(run).is_some() {
         return None;
     }
     let (class, most) = classes.into_iter().max_by_key(|&(_, n)| n)?;
     let sample = totals.error_samples.get(class.name());
+    let took = match long {
+        true => format!(", and took {} of the users' time", share(time_down(run))),
+        false => String::new(),
+    };
     let evidence = format!(
-        "{} of {} attempts ({}) failed without a response, {} of them by {}{}; {}/s were answered",
+        "{} of {} attempts ({}) failed without a response, {} of them by {}{}{took}; {}/s were answered",
         grouped(failed, 0),
         grouped(attempts, 0),
         share(failed / attempts.max(1.0)),
@@ -189,7 +204,7 @@ fn failures_began(run: &Run, few: bool) -> Option<Began> {
     let errors = &run.totals.errors;
     let all_failed = errors.of(ErrorClass::Status).saturating_add(errors.of(ErrorClass::Check));
     // As many failures as fill all of the users' time, in a nanosecond of the window.
-    let filling = all_failed as f64 / (share_of_time(run) * run.totals.duration_ns as f64).max(1.0);
+    let filling = all_failed as f64 / (time_failing(run) * run.totals.duration_ns as f64).max(1.0);
     let whole: Vec<&Block> = run.blocks.iter().filter(|block| block.attempts >= ENOUGH).collect();
     let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
     if limited.saturating_mul(2) > run.totals.errors.status {

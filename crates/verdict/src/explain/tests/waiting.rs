@@ -58,6 +58,20 @@ fn requests_that_nobody_reads_lack_workers() {
     assert_eq!(first((12.0, 12.0), &busy), "server.single_thread");
 }
 
+/// What a generator that was stopped asks for at once afterwards waits at the server.
+#[test]
+fn requests_of_a_generator_that_stood_still_lack_no_workers() {
+    for code in [ReasonCode::GeneratorPaused, ReasonCode::Throttled] {
+        let figures = idle(&[("process.unread", 12.0), ("listen.queue{0.0.0.0:80}", 5.0)]);
+        let mut run = watched(slow(), figures);
+        run.plan.addresses = vec!["10.0.0.7:80".into()];
+        assert_eq!(codes(&run)[0], "server.too_few_workers");
+        run.validity = of_reason(code, Verdict::Invalid);
+        let found = codes(&run);
+        assert!(!found.contains(&"server.too_few_workers".to_owned()), "{found:?}");
+    }
+}
+
 #[test]
 fn a_server_that_is_given_no_processor_lacks_no_workers() {
     let found = |queued: f64| {

@@ -94,6 +94,20 @@ fn a_server_that_ends_each_connection_without_saying_so_is_told_by_that() {
     assert!(text.contains(wanted), "{text}");
 }
 
+/// An objective on `available` counts errors as responses.
+#[test]
+fn a_server_that_sent_errors_alone_gets_no_advice_on_what_its_absence_may_be() {
+    let (verdict, _, text) = judged(closed(), |run| {
+        dead(run, 12);
+        run.totals.errors.add(ErrorClass::Status, 400);
+        run.totals.statuses = [(200, 9_600), (503, 400)].into();
+    });
+    assert_eq!(verdict, Verdict::Invalid);
+    assert!(text.contains("all it sent were errors, mostly of status 503"), "{text}");
+    assert!(text.contains("Find out why the server sent nothing but errors"), "{text}");
+    assert!(!text.contains("--slo"), "{text}");
+}
+
 /// Who found no connection sent nothing, so that what was refused is missing from the rate that was sent as well.
 #[test]
 fn arrivals_that_are_refused_are_the_servers_and_those_left_besides_an_overloads() {

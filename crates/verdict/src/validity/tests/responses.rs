@@ -134,6 +134,28 @@ fn failures_that_take_much_of_the_users_time_are_named_though_they_are_few() {
     }
 }
 
+/// Of users who wait for a time-out now and then, few attempts fail.
+#[test]
+fn time_outs_that_take_most_of_the_users_time_are_named_though_they_are_few() {
+    let judged_with = |down_s: u64| {
+        judged(closed(), |run| {
+            run.totals.attempts = 10_500;
+            run.totals.errors.add(ErrorClass::Timeout, 500);
+            run.presence = Some(model::Presence {
+                user_ns: 100 * SECOND,
+                down_ns: down_s * SECOND,
+                ..Default::default()
+            });
+        })
+    };
+    let (verdict, codes, text) = judged_with(75);
+    assert_eq!((verdict, &codes[..]), (Verdict::Valid, &[ReasonCode::FastErrors][..]), "{text}");
+    let wanted = "500 of 10,500 attempts (4.76 %) failed without a response, 500 of them by timeout, and took 75.00 % of the \
+                  users' time; 1,000/s were answered. Look at the errors and status codes, and at who meets them";
+    assert!(text.contains(wanted), "{text}");
+    assert_eq!(judged_with(20).1, vec![]);
+}
+
 #[test]
 fn rules_about_connections_that_bring_more_or_end() {
     check(vec![
