@@ -1,7 +1,7 @@
 //! The plan of a fill, and its first rows, as text.
 
 use fill::{Facts, Rows, Schema, SlowRemoval, Survey};
-use model::quote::{counted, grouped};
+use model::quote::counted;
 
 /// Rows shown of each table.
 const SHOWN: u64 = 10;
@@ -15,8 +15,8 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
         let size = &survey.sizes[at];
         lines.push([
             schema.tables[at].name.to_string(),
-            grouped(survey.counts[at]),
-            grouped(size.add),
+            model::quote::grouped(survey.counts[at]),
+            model::quote::grouped(size.add),
             size.why.clone(),
         ]);
     }
@@ -57,8 +57,8 @@ pub fn slow(schema: &Schema, removals: &[SlowRemoval]) -> String {
             "{}: this foreign key has no index, so that --clean looks through the table ({} rows) for each of the {} \
              rows of {} that it removes. It is quick after: {}\n",
             child.places(&reference.columns),
-            grouped(of.looked_at),
-            grouped(of.removed),
+            model::quote::grouped(of.looked_at),
+            model::quote::grouped(of.removed),
             parent.name,
             of.index
         )
