@@ -300,7 +300,11 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
         return Some(": a time is one word, such as 10s".to_owned());
     }
     let is_number = word.parse::<f64>().is_ok();
-    is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
+    if is_number {
+        return Some(": -q takes no value; a rate is -R RATE".to_owned());
+    }
+    let takes_one = text.contains("URL|FILE");
+    takes_one.then(|| ": one URL is taken; a value with spaces goes into quotes".to_owned())
 }
 
 /// A header field whose value was parted from its name, as a shell does without quotes.
@@ -369,6 +373,7 @@ mod tests {
             ("compare", "such as http://127.0.0.1:8080/ http://127.0.0.1:8081/; see"),
             ("completions bash", "`plimsoll generate DIR`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
+            ("run http://h/ y", "a value with spaces goes into quotes"),
             ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run -H Accept: text/html http://h/", "quotes, as in -H 'Accept: ...'; see"),
