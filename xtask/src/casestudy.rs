@@ -1,6 +1,6 @@
 //! `cargo xtask casestudy`: the case study played from a slow server to one near its baseline, and written down.
 //!
-//! Owns where its page goes. What is done is told by the test target `story` of the program.
+//! Owns where its page goes. What is done is told by `story` among the tests of the command line.
 
 use anyhow::{Result, ensure};
 use pico_args::Arguments;
@@ -31,8 +31,8 @@ pub fn main(arguments: Arguments) -> Result<()> {
     cargo.args([
         "--workspace",
         "--test",
-        "story",
-        "the_whole_story",
+        "cli",
+        "story::the_whole_story",
         "--",
         "--ignored",
         "--nocapture",

@@ -1,6 +1,7 @@
 //! Everything that CI checks, as steps that do not hide one another.
 
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 use anyhow::{Result, bail, ensure};
 use pico_args::Arguments;
@@ -14,6 +15,10 @@ use crate::{docs, interrupt, licences, repo, tidy};
 
 /// If set, no test may be skipped because a program is missing (`testkit::needs`).
 pub const ALL: &str = "PLIMSOLL_TEST_ALL";
+/// How many tests of a program run at once, as libtest reads it.
+const THREADS: &str = "RUST_TEST_THREADS";
+/// Most tests wait for programs that they started, so that more of them than processors take less time.
+const TESTS_PER_PROCESSOR: usize = 2;
 
 /// One check: fails with what to correct.
 struct Step {
@@ -180,6 +185,10 @@ fn test(installed: Installed) -> Result<()> {
     }
     if installed || repo::program("go").is_some() {
         Go::find()?.first_on_path(&mut cargo)?;
+    }
+    if env::var_os(THREADS).is_none() {
+        let processors = thread::available_parallelism()?.get();
+        cargo.env(THREADS, (TESTS_PER_PROCESSOR * processors).to_string());
     }
     repo::run(cargo.args(["--workspace", "--no-fail-fast"]))
 }

@@ -29,6 +29,7 @@ mod tls;
 mod user_timers;
 mod worker;
 
+pub use self::tls::{PemInput, TlsError, TlsSettings, client_config};
 pub use attempt_log::AttemptLog;
 pub use collect::Collector;
 pub use first_responses::FirstResponses;
@@ -38,5 +39,4 @@ pub use recorder::{IntervalBuffers, WorkerInterval};
 pub use recorder_slot::RecorderSlot;
 pub use spent::Spent;
 pub use start_barrier::StartBarrier;
-pub use tls::{PemInput, TlsError, TlsSettings, client_config};
 pub use worker::{Job, OPEN_WITHIN, Worker};

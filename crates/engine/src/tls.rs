@@ -1,7 +1,6 @@
 //! TLS over a net's bytes, by rustls: how it is set up, and the state of a connection (`session`).
 
 mod session;
-mod trusted;
 
 use std::sync::Arc;
 
@@ -14,10 +13,10 @@ use rustls::{
     ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion,
 };
 
+pub(crate) use ::tls::is_of_authority;
 pub(crate) use session::{Records, Session};
-pub(crate) use trusted::is_of_authority;
 
-use trusted::Trusted;
+use ::tls::Trusted;
 
 /// The user's TLS settings. Certificates and keys are PEM bytes.
 #[derive(Debug, Default)]

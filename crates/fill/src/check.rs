@@ -1,16 +1,15 @@
-//! Conditions on rows (`CHECK`): read, evaluated, and turned into bounds for single columns.
+//! Conditions on rows (`CHECK`): parsed, evaluated, and turned into bounds for single columns.
 //!
-//! Owns the meaning of the expressions that conditions are usually made of. What is not understood is
-//! [`Expr::Unknown`], and a condition that depends on it has no value here: the database judges such rows when the
-//! first ones are tried.
+//! Owns the meaning of the expressions that conditions usually consist of. Any other expression is [`Expr::Unknown`], and
+//! a condition that depends on one has no value here: the database judges such rows when the first ones are tried.
 
-mod apart;
 mod evaluate;
+mod injective;
 mod read;
 mod token;
 
-pub use apart::kept_apart;
-pub use evaluate::{holds, like};
+pub use evaluate::{holds, like, number};
+pub use injective::kept_apart;
 pub use read::read;
 
 /// An expression over a row.
@@ -127,6 +126,8 @@ pub enum Bound {
     Capital,
     /// Of this pattern.
     Like(String),
+    /// Divided by the first, it leaves the second.
+    Remainder(f64, f64),
 }
 
 /// The bounds that follow from a condition, and whether it says nothing else.
@@ -237,6 +238,14 @@ fn compared(
         }
         (Expr::Call(Function::Length, inner), Expr::Number(number)) => {
             length(relation, inner, *number, found)
+        }
+        (Expr::Arithmetic('%', value, divisor), Expr::Number(rest)) => {
+            match (relation, &**value, &**divisor) {
+                (Relation::Equal, Expr::Column(column), Expr::Number(divisor)) => {
+                    push(found, *column, Bound::Remainder(*divisor, *rest))
+                }
+                _ => false,
+            }
         }
         _ => false,
     }

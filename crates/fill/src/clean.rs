@@ -1,4 +1,5 @@
-//! Taking back fills: exactly the rows that they added, then counters, statistics and the ledger.
+//! Takes fills back: removes exactly the rows that they added, then restores counters and statistics and drops the
+//! ledger.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -333,7 +334,8 @@ fn remove(
     let mut removed = 0;
     for Lot { condition, ending } in lots(fill, removal, numbers.clone(), others) {
         refuse_to_take_along(database, schema, table, &condition)?;
-        removed += database.execute(&format!("DELETE FROM {name} WHERE {condition}{ending}"))?;
+        let sql = format!("DELETE FROM {name} WHERE {condition}{ending}");
+        removed += database.execute(&sql).map_err(|error| kept(schema, table, error))?;
     }
     let of = &schema.tables[table];
     if let (Dialect::Sqlite, None, Some(rowid)) = (schema.dialect, of.key(), of.rowid) {
@@ -350,6 +352,22 @@ fn remove(
         }
     }
     Ok(removed)
+}
+
+/// What a database says that does not remove rows, with the tables of those that may refer to them: SQLite names none.
+fn kept(schema: &Schema, table: usize, error: Error) -> Error {
+    let refers = |of: &&Table| of.references.iter().any(|reference| reference.table == table);
+    let children = schema.tables.iter().filter(refers).map(|of| of.name.to_string());
+    let children: Vec<String> = children.collect();
+    match error {
+        Error::Rule(why) if !children.is_empty() => Error::Rule(format!(
+            "{}: {why}\nplimsoll: rows that the fill did not add may refer to those that it added, in {}: remove these first, \
+             or let them refer to others; --clean again removes the rest",
+            schema.tables[table].name,
+            children.join(", ")
+        )),
+        other => other,
+    }
 }
 
 fn lots(fill: &Fill, removal: &Removal<'_>, numbers: Range<u64>, others: &[u64]) -> Vec<Lot> {

@@ -1,4 +1,4 @@
-//! What rules of uniqueness on generated columns ask of the columns that those are computed of.
+//! Unique rules on generated columns, as rules on the columns that these are computed from.
 
 use crate::check::kept_apart;
 use crate::schema::{Table, Unique};

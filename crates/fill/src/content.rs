@@ -1,7 +1,8 @@
-//! Which rows under keys of a fill are others': what they hold, against what was written there.
+//! Finds the rows under keys of a fill that somebody else has put there, by comparing their content with what the fill
+//! wrote.
 //!
-//! The rows of a fill are made again and compared with those that are there. Load changes values of the fill's rows, and
-//! rows of others have common values by chance, so that neither one difference nor one agreement decides.
+//! The rows of a fill are generated again and compared with those in the database. A load test changes values of the
+//! fill's rows, and other rows may share values by chance, so neither one difference nor one match decides.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use crate::value::Value;
 /// Rows by which it is told how common values are.
 const SAMPLE: u64 = 1024;
 /// A value is common that more than one in so many rows has.
-const COMMON: u64 = 10;
+const COMMON: f64 = 10.0;
 /// Columns that are compared at most.
 const MOST_COLUMNS: usize = 8;
 /// A value of so many characters that no other row of the sample has is nobody else's: a time to the second, a mail.
@@ -37,8 +38,8 @@ pub struct Content {
 #[derive(Debug)]
 struct Compared {
     column: usize,
-    /// Values that more than one row of the sample has, and whether they are common.
-    repeated: HashMap<String, bool>,
+    /// Values that more than one row of the sample has, and the share of rows that have them.
+    shares: HashMap<String, f64>,
 }
 
 impl Content {
@@ -56,19 +57,20 @@ impl Content {
                 }
             }
         }
-        let is_common = |count: u64| count > 1 && count * COMMON > sample;
+        let share = |count: u64| count as f64 / sample as f64;
+        let is_telling = |count: &&u64| **count == 1 || !is_common(share(**count));
         let compared = columns.into_iter().zip(seen).map(|(column, seen)| {
-            let telling: u64 = seen.values().filter(|count| !is_common(**count)).sum();
+            let telling: u64 = seen.values().filter(is_telling).sum();
             let repeated = seen.into_iter().filter(|(_, count)| *count > 1);
-            let repeated = repeated.map(|(text, count)| (text, is_common(count))).collect();
-            (telling, Compared { column, repeated })
+            let shares = repeated.map(|(text, count)| (text, share(count))).collect();
+            (telling, Compared { column, shares })
         });
-        let mut compared: Vec<(u64, Compared)> =
-            compared.filter(|(telling, _)| *telling > 0).collect();
+        let mut compared: Vec<(u64, Compared)> = compared.collect();
         compared.sort_by_key(|(telling, _)| Reverse(*telling));
         compared.truncate(MOST_COLUMNS);
-        let columns: Vec<Compared> = compared.into_iter().map(|(_, column)| column).collect();
-        (!columns.is_empty()).then_some(Self { table, columns })
+        let tells = compared.first().is_some_and(|(telling, _)| *telling > 0);
+        let columns = compared.into_iter().map(|(_, column)| column).collect();
+        tells.then_some(Self { table, columns })
     }
 
     /// The rows of these numbers under whose keys others' are by now, in order.
@@ -105,25 +107,38 @@ impl Content {
         Ok(replaced)
     }
 
-    /// Whether less than half of the values that tell are as they were written, and none is that nobody else has.
+    /// Whether less than half of what tells is as it was written, and no value is that nobody else has. A common value
+    /// tells where it is as it was written, the less the more rows have it, and nothing where it is not.
     fn is_anothers(&self, written: &[Value], cells: &[Option<&str>]) -> bool {
-        let (mut telling, mut same) = (0, 0);
+        let (mut telling, mut same) = (0.0, 0.0);
         for ((compared, value), cell) in self.columns.iter().zip(written).zip(cells) {
-            let text = value.text();
-            let repeated = compared.repeated.get(&text);
-            if *value == Value::Null || repeated == Some(&true) {
+            if *value == Value::Null {
                 continue;
             }
-            telling += 1;
+            let text = value.text();
+            let share = compared.shares.get(&text).copied();
             if cell.is_some_and(|cell| is_same(value, cell)) {
-                if repeated.is_none() && text.chars().count() >= LONG {
+                if share.is_none() && text.chars().count() >= LONG {
                     return false;
                 }
-                same += 1;
+                telling += weight(share);
+                same += weight(share);
+            } else if !share.is_some_and(is_common) {
+                telling += 1.0;
             }
         }
-        2 * same < telling
+        2.0 * same < telling
     }
+}
+
+fn is_common(share: f64) -> bool {
+    share * COMMON > 1.0
+}
+
+/// How much it tells that a row has a value which this share of rows has: 1 of a value that is not common, as much of
+/// several common ones that so few rows have together by chance.
+fn weight(share: Option<f64>) -> f64 {
+    share.map_or(1.0, |share| (-share.ln() / COMMON.ln()).min(1.0))
 }
 
 /// The columns whose values can be compared; none where the table has no key. A reference that is filled in a second pass
@@ -191,6 +206,7 @@ fn known_as(of: &Table, columns: &[usize], values: &[Value]) -> String {
             value.number().map_or_else(|| value.text(), |number| number.to_string())
         }
         Type::Uuid => value.text().to_ascii_lowercase(),
+        _ if of.columns[column].folds => value.text().trim_end().to_lowercase(),
         _ => value.text().trim_end().to_owned(),
     };
     columns.iter().zip(values).map(part).collect::<Vec<_>>().join("\u{1f}")
@@ -256,7 +272,7 @@ mod tests {
     fn a_row_is_anothers_where_too_little_of_it_is_as_it_was_written() {
         let columns = ["a", "b", "c"].iter().enumerate().map(|(column, common)| Compared {
             column,
-            repeated: HashMap::from([((*common).to_owned(), true), ("some".to_owned(), false)]),
+            shares: HashMap::from([((*common).to_owned(), 0.3), ("some".to_owned(), 0.01)]),
         });
         let content = Content { table: 0, columns: columns.collect() };
         let long = "ann.lee7@example.com";
@@ -266,8 +282,10 @@ mod tests {
             (["x", "y", "z"], ["else", "else", "else"], true),
             // One that nobody else has is enough.
             (["x", "y", long], ["else", "else", long], false),
-            // What is common, and nothing at all, tells nothing.
+            // What is common tells little where it is the same, and nothing where it is not.
             (["a", "y", "z"], ["a", "else", "else"], true),
+            (["a", "b", "z"], ["a", "else", "else"], true),
+            (["a", "b", "z"], ["a", "b", "else"], false),
             (["a", "b", "c"], ["else", "else", "else"], false),
             (["a", "b", "z"], ["else", "else", "z"], false),
             (["some", "y", "c"], ["some", "else", "else"], false),

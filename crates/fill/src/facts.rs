@@ -1,5 +1,5 @@
-//! What is known of a database before it is filled, and what is to be added: all that rows depend on besides the
-//! schema. Stored in the database with a fill, so that it can be taken up again and undone.
+//! What is known of a database before it is filled, and what is to be added: all that rows depend on besides the schema.
+//! It is stored in the database with a fill, so that the fill can be resumed and taken back.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Conditions by which rows that were written are found again.
+//! SQL conditions that select the rows which a fill has written.
 
 use std::ops::Range;
 

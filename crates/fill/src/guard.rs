@@ -1,6 +1,6 @@
-//! Whether a database looks as if people depended on it: by its name, by who is connected, and by what changes while
-//! one looks. What others wrote before, over connections that are closed, cannot be told from what the user's own
-//! programs wrote, and is no sign.
+//! Whether a database looks as if people depended on it: by its name, by who is connected, and by what changes during the
+//! check. What others wrote earlier, over connections that are closed now, looks the same as what the user's own programs
+//! wrote, so it does not count.
 
 use std::thread;
 use std::time::{Duration, Instant};

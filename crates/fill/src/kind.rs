@@ -1,7 +1,9 @@
 //! What a column is about, by its name.
 //!
-//! Owns the words by which that is recognised. The values are made in `words` (texts) and `rows::column` (numbers,
+//! Owns the words by which that is recognised. The values are made in `words` (texts) and `rows::plain` (numbers,
 //! times).
+
+use crate::schema::{Column, Table, Type};
 
 /// What a column is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,6 +253,14 @@ pub fn kind_of(table: &str, column: &str) -> Kind {
         Some((_, kind)) => *kind,
         None if joined.ends_with("_name") => Kind::Title,
         None => Kind::Unknown,
+    }
+}
+
+/// The same where no rows show what a column holds: texts of 36 characters are UUIDs, if its name says nothing else.
+pub fn kind_of_new(table: &Table, column: &Column) -> Kind {
+    match (kind_of(&table.name.table, &column.name), &column.kind) {
+        (Kind::Unknown, Type::Text { most: Some(36) }) => Kind::Uuid,
+        (kind, _) => kind,
     }
 }
 

@@ -1,8 +1,8 @@
-//! From rows that are there to distributions that others can be drawn from.
+//! Learns distributions from existing rows, from which new values are drawn.
 //!
-//! Owns what is kept of a table's rows while they stream by, in bounded memory, and what is learnt from it: for
-//! each column common values with their frequencies, a histogram or a number of distinct values of the rest, as
-//! planners keep them. The sample does not depend on the order in which rows arrive.
+//! Owns the statistics of a table's rows, kept in bounded memory while the rows stream by: for each column its common
+//! values with their frequencies, and a histogram or the number of distinct values of the rest, as query planners keep
+//! them. The sample does not depend on the order in which rows arrive.
 
 use std::collections::{BTreeMap, BinaryHeap};
 

@@ -1,7 +1,7 @@
-//! What a fill has done so far, kept in the database itself.
+//! The ledger: what a fill has done so far, stored in the database itself.
 //!
-//! Two tables hold the facts of each fill and how far each step came. A step's progress is written in the transaction
-//! of its batch, so that after a kill the two agree: no row is missing and none comes twice. `clean` drops them.
+//! Two tables hold the facts of each fill and the progress of each step. A step's progress is written in the transaction
+//! of its batch, so after a kill the two agree: no row is missing and none is written twice. `clean` drops the tables.
 
 use crate::database::{Database, all, number};
 use crate::error::{Error, Result, unsatisfiable};
@@ -74,12 +74,7 @@ impl Fill {
         Ok(Schema { dialect: now.dialect, tables })
     }
 
-    /// Rows that it has added.
-    pub fn rows_done(&self) -> u64 {
-        self.done.iter().take(self.facts.order.len()).sum()
-    }
-
-    /// The same of each table of the schema.
+    /// Rows that it has added, of each table of the schema.
     pub fn rows_of_tables(&self) -> Vec<u64> {
         let mut rows = vec![0; self.facts.tables.len()];
         for (&table, &done) in self.facts.order.iter().zip(&self.done) {

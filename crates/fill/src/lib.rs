@@ -1,8 +1,8 @@
 //! Fills a database with rows that look right: PostgreSQL, MySQL and MariaDB, SQLite.
 //!
-//! [`survey()`] asks a database what is there and makes [`Facts`]; [`Rows`] makes rows of schema and facts, purely;
-//! [`try_out`] tries some of them, [`work`] writes them in batches and [`clean()`] removes them again. Which fills there are is kept in the database
-//! (`ledger`). Does not own the command line nor what is printed (`plimsoll`).
+//! [`survey()`] asks a database what is there and makes [`Facts`]; [`Rows`] makes rows from schema and facts, purely;
+//! [`try_out`] tries a few of them, [`work`] writes them in batches, and [`clean()`] removes them again. The database
+//! itself records its fills (`ledger`). Owns neither the command line nor what is printed (`plimsoll`).
 
 mod check;
 mod clean;

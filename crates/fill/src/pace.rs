@@ -1,8 +1,8 @@
-//! How many rows a transaction gets: as many as take about a second, so that Ctrl-C is heard and progress is shown.
+//! How many rows a transaction gets: as many as take about a second, so that Ctrl-C takes effect and progress is shown.
 //!
-//! A transaction costs something by itself, and something for each row. Where the first part is large (a trigger for
-//! each statement, a large table that is looked through once), small transactions would cost more than they are worth:
-//! then each may take twice that part.
+//! A transaction has a fixed cost, and a cost for each row. Where the fixed cost is high (a trigger for each statement, a
+//! scan of a large table), small transactions would waste most of the time; then a transaction may take twice its fixed
+//! cost.
 
 use std::time::Duration;
 

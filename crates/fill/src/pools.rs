@@ -1,6 +1,6 @@
-//! Pools: the values that requests ask for, with their weights, and which column of which table they are.
+//! Pools: the values that requests use, with their weights, and the column of the table that they belong to.
 //!
-//! Owns reading and writing them as CSV, and the rule by which a pool's column is told to be a table's key.
+//! Owns reading and writing them as CSV, and the rule that recognises which pool's column is a table's key.
 
 use std::collections::BTreeMap;
 
@@ -175,17 +175,11 @@ mod tests {
             counted: false,
             folds: false,
         };
-        let table = |name: &str, columns: &[&str]| Table {
-            name: Name { schema: None, table: name.to_owned() },
-            columns: columns.iter().map(|name| column(name)).collect(),
-            partial: Vec::new(),
-            exclusions: Vec::new(),
-            uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
-            has_primary: true,
-            references: Vec::new(),
-            checks: Vec::new(),
-            rowid: None,
-            unfit: None,
+        let table = |name: &str, columns: &[&str]| {
+            let columns = columns.iter().map(|name| column(name)).collect();
+            let table = Table::new(Name { schema: None, table: name.to_owned() }, columns);
+            let uniques = vec![Unique { rule: "key".into(), columns: vec![0] }];
+            Table { uniques, has_primary: true, ..table }
         };
         let mut tables =
             vec![table("users", &["id", "name"]), table("category", &["slug", "uuid"])];

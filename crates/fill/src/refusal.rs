@@ -1,6 +1,6 @@
-//! What a database says against rows, in words that name the condition's columns and the row.
+//! Explains the error with which a database refuses rows: names the condition, its columns and the row.
 //!
-//! PostgreSQL shows the row itself. Of the other two it is asked for by writing the rows again, one by one.
+//! PostgreSQL shows the row itself. For the other two, the rows are written again one by one to find it.
 
 use crate::database::Database;
 use crate::error::Error;

@@ -1,18 +1,22 @@
 //! Rows: every cell a function of the schema, the facts and the row's number.
 //!
 //! Owns the compiled form of a fill, from which any row of any table can be made in any order. `compile` decides how
-//! each column is made, `unique` how rules of uniqueness hold by construction, `limits` what conditions allow,
-//! `link` which parent a row has, `distinct` and `plain` make values. Nothing here asks the database.
+//! each column is made, `unique` how rules of uniqueness hold by construction, `conditions` what CHECKs say: `limits` of
+//! one column, `equations` of several. `link` says which parent a row has, `distinct` and `plain` make values. Nothing
+//! here asks the database.
 
 mod compile;
+mod conditions;
 mod distinct;
+mod equations;
+mod histogram;
 mod limits;
 mod link;
 mod plain;
 mod series;
 mod unique;
 
-use crate::check::{Expr, holds};
+use crate::check::{Expr, holds, number};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::schema::Schema;
@@ -20,10 +24,11 @@ use crate::times::{DAY, parse_moment};
 use crate::value::Value;
 use crate::words::Words;
 use distinct::Distinct;
+use equations::Equation;
 use link::{Deal, Link};
 use plain::Plain;
 
-pub use compile::pattern_of;
+pub use conditions::pattern_of;
 pub use distinct::Counts;
 pub use limits::put_in;
 pub use plain::value_of;
@@ -104,6 +109,8 @@ enum Maker {
     Distinct(Distinct),
     /// Any value.
     Plain(Box<Plain>),
+    /// What other columns make it; any value where one of them is NULL.
+    Equal { equation: Equation, otherwise: Box<Plain> },
 }
 
 impl Rows {
@@ -173,15 +180,34 @@ impl Rows {
             Maker::Distinct(distinct) => {
                 distinct.value(row, key_of(&[of.key, column as u64, row]), &self.words)
             }
-            Maker::Plain(plain) => {
-                let key = key_of(&[of.key, column as u64, row, attempt]);
-                let base = plain.base().map(|base| self.cell(table, base, row, attempt));
-                let floors = plain.floors().iter();
-                let floor =
-                    floors.filter_map(|&(link, of)| self.time_of((table, link), of, row, attempt));
-                plain.value((row, of.add), key, base.as_ref(), floor.max(), &self.words)
+            Maker::Plain(plain) => self.plain(plain, (table, column), row, attempt),
+            Maker::Equal { equation, otherwise } => {
+                let value = self.plain(otherwise, (table, column), row, attempt);
+                if value == Value::Null {
+                    return value;
+                }
+                let mut values = vec![Value::Null; of.columns.len()];
+                for &other in &equation.columns {
+                    values[other] = self.cell(table, other, row, attempt);
+                }
+                number(&equation.expr, &values).map_or(value, |number| otherwise.nearest(number))
             }
         }
+    }
+
+    fn plain(
+        &self,
+        plain: &Plain,
+        (table, column): (usize, usize),
+        row: u64,
+        attempt: u64,
+    ) -> Value {
+        let of = &self.tables[table];
+        let key = key_of(&[of.key, column as u64, row, attempt]);
+        let base = plain.base().map(|base| self.cell(table, base, row, attempt));
+        let floors = plain.floors().iter();
+        let floor = floors.filter_map(|&(link, of)| self.time_of((table, link), of, row, attempt));
+        plain.value((row, of.add), key, base.as_ref(), floor.max(), &self.words)
     }
 
     /// A time of a row's parent, in microseconds since 1970.
@@ -255,7 +281,7 @@ impl Rows {
     fn attempt(&self, table: usize, columns: &[usize], row: u64) -> u64 {
         let of = &self.tables[table];
         let depends = |column: &usize| match &of.columns[*column] {
-            Maker::Plain(_) => true,
+            Maker::Plain(_) | Maker::Equal { .. } => true,
             Maker::Part { link, .. } => {
                 let link = &of.links[*link];
                 link.step > 0 || matches!(link.deal, Deal::Matching(_))
@@ -286,6 +312,24 @@ impl Rows {
             (!links[at].deferred).then_some((links[at].table, number))
         };
         (0..links.len()).filter_map(parent).collect()
+    }
+
+    /// The columns that are NULL in rows which no value is left for: the column, in how many rows, and why.
+    pub fn left_null(&self, table: usize) -> Vec<(usize, u64, &'static str)> {
+        let of = &self.tables[table];
+        let left = |(column, maker): (usize, &Maker)| {
+            let (room, why) = match maker {
+                Maker::Null => (0, "none that is allowed can be made up"),
+                Maker::Distinct(distinct) => (distinct.room()?, "no other row may have the same"),
+                Maker::Part { link, .. } => {
+                    (of.links[*link].room()?, "no other row may refer to the same one")
+                }
+                _ => return None,
+            };
+            let rows = of.add.saturating_sub(room);
+            (rows > 0).then_some((column, rows, why))
+        };
+        of.columns.iter().enumerate().filter_map(left).collect()
     }
 
     /// Whether this column counts up from a number, and from which on.

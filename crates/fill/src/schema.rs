@@ -115,6 +115,22 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table of these columns, without rules.
+    pub fn new(name: Name, columns: Vec<Column>) -> Self {
+        Self {
+            name,
+            columns,
+            uniques: Vec::new(),
+            partial: Vec::new(),
+            exclusions: Vec::new(),
+            has_primary: false,
+            references: Vec::new(),
+            checks: Vec::new(),
+            rowid: None,
+            unfit: None,
+        }
+    }
+
     /// All rules of uniqueness.
     pub fn rules(&self) -> impl Iterator<Item = &Unique> {
         let equal = self.exclusions.iter().map(|exclusion| &exclusion.equal);

@@ -1,8 +1,8 @@
-//! Asks a database all that a fill needs to know, before the first row is written.
+//! Asks a database all that a fill needs to know, before the first row is written. No query is made for single rows
+//! later.
 //!
-//! Owns the questions. None is asked for a single row later. `numbers` asks for highest ones, `orders` for those
-//! between times of two tables, `pools` for values that requests ask for, `triggers` for what happens beside the rows,
-//! `unindexed` for what makes their removal slow.
+//! `numbers` asks for the highest values, `orders` for orders between the times of two tables, `pools` for the values
+//! that requests use, `triggers` for side effects of rows, `unindexed` for foreign keys that make removing rows slow.
 
 mod numbers;
 mod orders;
@@ -349,7 +349,6 @@ fn parents(
                 let keys_list = column_list(dialect, table, columns);
                 let every_column: Vec<usize> = columns.iter().chain(&timed).copied().collect();
                 let list = selected(dialect, table, &every_column);
-                let plain = column_list(dialect, table, &every_column);
                 let name = table.name.sql(dialect);
                 let filled = columns
                     .iter()
@@ -358,18 +357,14 @@ fn parents(
                     })
                     .collect::<Vec<_>>()
                     .join(" AND ");
-                let every = facts.rows.div_ceil(MOST_KEYS);
-                let sql = match every {
-                    0 | 1 => {
-                        format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}")
-                    }
-                    _ => format!(
-                        "SELECT {list} FROM (SELECT {plain}, row_number() OVER (ORDER BY {keys_list}) AS plimsoll_number \
-                         FROM {name} WHERE {filled}) AS k WHERE plimsoll_number % {every} = 0 ORDER BY {keys_list}"
-                    ),
-                };
+                let sql = format!("SELECT {list} FROM {name} WHERE {filled} ORDER BY {keys_list}");
+                let (every, mut seen) = (facts.rows.div_ceil(MOST_KEYS), 0_u64);
                 database.query(&sql, &mut |row| {
-                    keys.push(row.iter().map(|cell| cell.unwrap_or_default().to_owned()).collect());
+                    seen += 1;
+                    if seen.is_multiple_of(every) {
+                        let cells = row.iter().map(|cell| cell.unwrap_or_default().to_owned());
+                        keys.push(cells.collect());
+                    }
                     Ok(())
                 })?;
             }

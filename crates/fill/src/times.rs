@@ -12,7 +12,8 @@ pub const DAY: i64 = 86_400 * SECOND;
 
 /// Appends `2026-11-23`.
 pub fn write_date(days: i64, out: &mut String) {
-    let (year, month, day) = civil_of(days);
+    // A row may hold several times, and a general calendar costs ten times as much.
+    let (year, month, day) = model::date::civil(days);
     // Writing to a String cannot fail.
     let _ = write!(out, "{year:04}-{month:02}-{day:02}");
 }
@@ -33,20 +34,6 @@ pub fn write_moment(micros: i64, out: &mut String) {
     write_date(micros.div_euclid(DAY), out);
     out.push(' ');
     write_time(micros.rem_euclid(DAY), out);
-}
-
-/// Year, month and day of a day since 1970-01-01 (Hinnant, "chrono-Compatible Low-Level Date Algorithms"): a row
-/// may hold several times, and a general calendar costs ten times as much.
-fn civil_of(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// Days since 1970-01-01 of `2026-11-23`; what follows the date is left out.

@@ -1,5 +1,5 @@
-//! A fill in small before the fill: some rows of every table are written and taken back in transactions that are rolled
-//! back. A rule that cannot be met, and rows that could not be removed again, are named before anything stays.
+//! Tries a fill on a few rows first: some rows of every table are written and removed in transactions that are rolled
+//! back. So a rule that cannot be met, and rows that could not be removed again, are reported before anything is stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,9 +48,10 @@ pub fn try_out(
         put_counters_back(database, schema, facts)?;
     }
     outcome.map_err(|error| match error {
-        Error::Rule(why) | Error::Database(why) => {
+        Error::Rule(why) => {
             Error::Schema(format!("rows were tried and refused, nothing was written: {why}"))
         }
+        Error::Database(why) => Error::Database(format!("nothing was written: {why}")),
         other => other,
     })
 }

@@ -1,4 +1,4 @@
-//! Carrying out a fill: rows in batches, references that close cycles, counters; each step taken up where it ended.
+//! Carries out a fill: rows in batches, references that close cycles, counters. Each step is resumed where it ended.
 
 use std::time::Instant;
 

@@ -1,7 +1,7 @@
-//! The admin API: keys, configuration, usage and health, on an address of its own, for who has the token.
+//! The admin API: keys, configuration, usage and health, on its own address, for whoever has the token.
 //!
-//! Owns HTTP and the page; what is done is `gateway::Control`'s. It runs on a thread of its own with a runtime of
-//! its own, at a lower priority than requests, so that nothing of it is in their way.
+//! Owns HTTP and the page; `gateway::Control` does the work. It has its own thread and runtime, at a lower priority than
+//! the workers, so that it does not delay requests.
 
 mod api;
 mod bounded;
@@ -33,7 +33,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Where.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

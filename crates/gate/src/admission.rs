@@ -1,16 +1,16 @@
-//! The global ceiling: how much is let through in all, so that the API stays within what a load line certifies.
+//! The global ceiling: how much is let through in total, so that the API stays within what a load line certifies.
 //!
-//! [`Line`] is what a load line says in the terms of decisions: a rate, a number at once, what each endpoint costs, and
-//! the latency it was certified with. [`Ceiling`] is the state that decisions ask. [`Governor`] moves the ceiling below
-//! the line while live latency is outside of its envelope, and back; never above the line, and it never probes. [`shares`] divides it among
-//! keys while they ask for more, or what the API carries of it ([`Carried`]). [`Shortfall`] tells where that is far less than was
-//! measured. One of several gateways holds its [`Part`].
+//! [`Line`] is a load line as decisions need it: a rate, a number in flight, the cost of each endpoint, and the latency
+//! it was certified with. [`Ceiling`] is the state that decisions read. [`Governor`] lowers the ceiling below the line
+//! while live latency is outside of its envelope, and raises it again; never above the line, and it never probes.
+//! [`shares`] divides the ceiling, or what the API carries of it ([`Throughput`]), among keys while they ask for more.
+//! [`Shortfall`] and [`ErrorStatuses`] notice that the API is not the one that was measured. One of several gateways
+//! holds its [`Part`].
 //!
-//! Pure: what was seen and how long it took is handed in.
+//! Pure: the caller passes in what it observed, and over how long.
 
-mod answers;
-mod carried;
 mod ceiling;
+mod error_statuses;
 mod fair;
 mod governor;
 mod line;
@@ -18,15 +18,16 @@ mod line;
 mod overload;
 mod part;
 mod shortfall;
+mod throughput;
 
-pub use answers::Answers;
-pub use carried::Carried;
 pub use ceiling::{Ceiling, NoRoom, Room, Seen};
+pub use error_statuses::ErrorStatuses;
 pub use fair::{Asked, Asking, KeyShare, left_free, shares};
 pub use governor::{Governor, Verdict};
 pub use line::{Envelope, Line, LineError};
 pub use part::Part;
 pub use shortfall::{Short, Shortfall};
+pub use throughput::Throughput;
 
 #[cfg(test)]
 pub(crate) use overload::queue;

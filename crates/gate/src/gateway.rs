@@ -1,29 +1,30 @@
 //! A whole gateway: data path, control, reports and admin API, from start to stop.
 //!
-//! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds
-//! what they share and puts configurations in force, `changes` follows keys; `ticking` is the thread that keeps time.
+//! Owns files, clocks and threads beside the data path. [`Gateway::start`] puts the parts together; `control` holds the
+//! state that they share and puts configurations in force; `key_changes` applies changes of keys; `housekeeping` is the
+//! thread for periodic work.
 
-mod account;
-mod changes;
-mod checked;
+mod active_checks;
+mod changed_settings;
+mod config_changes;
+mod config_files;
 mod control;
 mod error;
 mod failing;
-mod heir;
+mod fixed_settings;
+mod housekeeping;
+mod key_changes;
+mod listener_certificates;
 mod loading;
-mod named;
 mod neighbours;
 mod notes;
-mod own;
 mod preflight;
-mod reaching;
-mod restart;
-mod seldom;
-mod shown;
-mod ticking;
-mod tried;
+mod quota_writes;
+mod refused_connections;
+mod takeover;
+mod takeover_usage;
+mod throttle;
 mod troubles;
-mod turned_away;
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -34,20 +35,20 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+pub use config_changes::ConfigChange;
+use config_files::Written;
 use control::Beside;
 pub use control::{Control, Standing};
 pub use error::GatewayError;
-use heir::{Door, Earlier, Sockets};
-use named::Written;
+pub use fixed_settings::Reloaded;
+use listener_certificates::ListenerCertificates;
 use neighbours::{Neighbours, is_alive};
-use own::Noting;
-use reaching::Reaching;
-pub use restart::Reloaded;
-use shown::Shown;
-pub use tried::Tried;
+use quota_writes::QuotaWrites;
+use takeover::{EarlierGateway, Sockets, TakeoverSocket};
+use takeover_usage::NotingSink;
 pub use troubles::Troubles;
 
-use crate::access::{Shelf, Writer};
+use crate::access::{PageQueue, Writer};
 use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
 use crate::health::Health;
@@ -71,7 +72,7 @@ pub struct Setup {
     pub io: Option<net::Io>,
     /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
     pub take_over: bool,
-    /// This machine, to tell a load line that was measured on another; unknown where absent.
+    /// This machine, to recognise a load line that was measured on another; unknown where absent.
     pub machine: Option<model::Environment>,
 }
 
@@ -84,7 +85,7 @@ pub struct Gateway {
     stop: Arc<AtomicBool>,
     ticking: JoinHandle<()>,
     reporting: JoinHandle<()>,
-    reaching: JoinHandle<()>,
+    quota_writes: JoinHandle<()>,
     logging: Option<JoinHandle<()>>,
     sharing: Option<JoinHandle<()>>,
     /// Waits for the gateway that this one takes over, to count what that let through.
@@ -114,15 +115,15 @@ impl Gateway {
         }
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
-        let shown = Shown::of(&built.listeners, &listeners);
+        let shown = ListenerCertificates::of(&built.listeners, &listeners);
         let workers = config.workers.as_ref().map(|workers| *workers.get_ref());
         let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
-        options.log = log.as_ref().map(|log| Arc::clone(log.shelf()));
+        options.log = log.as_ref().map(|log| Arc::clone(log.queue()));
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, mut collector, reporter) =
-            Control::new(setup, &config, built, &store, beside)?;
+            Control::new(setup, &config, &text, built, &store, beside)?;
         let health: Arc<Health> = Arc::clone(&control.health);
         let gate = Gate::start(options, Arc::clone(&control.current), health)
             .map_err(GatewayError::Path)?;
@@ -147,12 +148,14 @@ impl Gateway {
             spawn("gate-earlier", move || count_earlier(&control, &told, &stop))
         });
         let counting = counting.transpose()?;
-        let sink = Noting { sink, control: Arc::clone(&control) };
+        let sink = NotingSink { sink, control: Arc::clone(&control) };
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
-        let (quotas, reaching) = write_quotas(&control, &store, &stop)?;
+        let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
         let ticking = {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-control", move || ticking::run(&control, &mut collector, quotas, &stop))?
+            spawn("gate-control", move || {
+                housekeeping::run(&control, &mut collector, quotas, &stop)
+            })?
         };
         let logging = logging.transpose()?;
         let gateway = Self {
@@ -166,7 +169,7 @@ impl Gateway {
             stop,
             ticking,
             reporting,
-            reaching,
+            quota_writes,
             logging,
             sharing,
             counting,
@@ -178,7 +181,7 @@ impl Gateway {
     /// one ends.
     fn replace(
         mut self,
-        earlier: Option<Earlier>,
+        earlier: Option<EarlierGateway>,
         tell: Sender<UnixStream>,
         store: &Path,
     ) -> Result<Self, GatewayError> {
@@ -197,15 +200,16 @@ impl Gateway {
                 }
             }
             let addresses = self.gate.addresses().to_vec();
-            spawn("gate-wake", move || heir::wake(&addresses))?;
+            spawn("gate-wake", move || takeover::wake(&addresses))?;
         }
-        let place = heir::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
+        let place =
+            takeover::place(store, self.gate.addresses().first().map_or(0, SocketAddr::port));
         // Its place is about to be this one's: one that is taken over has left it.
         if self.earlier.is_none() && self.control.link().is_none() && is_alive(&place) {
             self.control.troubles().say(troubles::of_neighbour(store, &place));
         }
         let flags = (&self.replaced, &self.stop_waiting);
-        self.waiting = wait_for_heir(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
+        self.waiting = wait_for_takeover(&self.gate, self.admin.as_ref(), place.clone(), flags)?;
         self.control.know_neighbours(Neighbours::of(place, Arc::clone(&self.replaced)));
         self.control.note_start();
         Ok(self)
@@ -221,12 +225,12 @@ impl Gateway {
         preflight::check(setup)
     }
 
-    /// Where clients connect.
+    /// The addresses that clients connect to.
     pub fn addresses(&self) -> &[SocketAddr] {
         self.gate.addresses()
     }
 
-    /// Where the admin API is.
+    /// The address of the admin API.
     pub fn admin_address(&self) -> Option<SocketAddr> {
         self.admin.as_ref().map(admin::Served::address)
     }
@@ -263,26 +267,26 @@ impl Gateway {
         drop(self.admin);
         self.stop_waiting.store(true, Ordering::SeqCst);
         // A later gateway sees by this that this one has ended, so it is held until all is reported.
-        let heir = self.waiting.map_or(Ok(None), JoinHandle::join);
+        let taken_over = self.waiting.map_or(Ok(None), JoinHandle::join);
         let mut wrong = self.gate.drain();
         self.stop.store(true, Ordering::SeqCst);
         let others = self.logging.into_iter().chain(self.sharing).chain(self.counting);
         let others = others.map(JoinHandle::join);
         let others: thread::Result<()> = others.collect();
-        let ended = self.ticking.join().and(self.reporting.join()).and(self.reaching.join());
+        let ended = self.ticking.join().and(self.reporting.join()).and(self.quota_writes.join());
         let ended = ended.and(others);
-        if ended.is_err() || heir.is_err() {
+        if ended.is_err() || taken_over.is_err() {
             wrong.push("a thread panicked, which is a bug".to_owned());
         }
         let unwritten = self.control.usage().sink_error();
         wrong.extend(unwritten.map(|why| format!("usage cannot be written: {why}")));
         wrong.extend(self.control.log().and_then(|log| log.error()));
         // The later gateway counts what was let through before once this one has ended: so has the one before by then.
-        if let (Ok(Some(_)), Some(earlier)) = (&heir, self.earlier) {
+        if let (Ok(Some(_)), Some(earlier)) = (&taken_over, self.earlier) {
             let until = longest_drain(&self.control);
-            heir::wait_for_end(earlier, || Instant::now() > until);
+            takeover::wait_for_end(earlier, || Instant::now() > until);
         }
-        drop(heir);
+        drop(taken_over);
         wrong
     }
 }
@@ -318,13 +322,13 @@ fn given(
     setup: &Setup,
     built: &Built,
     store: &Path,
-) -> Result<(Option<Earlier>, Sockets), GatewayError> {
+) -> Result<(Option<EarlierGateway>, Sockets), GatewayError> {
     if !setup.take_over {
         return Ok((None, Sockets::default()));
     }
     let wanted: Vec<SocketAddr> = built.listeners.iter().map(|listener| listener.address).collect();
     let port = wanted.first().map_or(0, SocketAddr::port);
-    let (earlier, mut given) = Earlier::ask(&heir::place(store, port))?;
+    let (earlier, mut given) = EarlierGateway::ask(&takeover::place(store, port))?;
     let found = std::mem::take(&mut given.listeners);
     let sockets = |address: &SocketAddr| {
         let of = found.iter().find(|(other, _)| other == address);
@@ -346,25 +350,25 @@ fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBo
     let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
     if let Ok(ending) = told.recv() {
-        heir::wait_for_end(ending, give_up);
+        takeover::wait_for_end(ending, give_up);
     }
     control.add_used();
 }
 
-/// When a gateway that was told to end before has ended, if it does.
+/// The instant by which a gateway that was asked to stop has stopped, if it stops at all.
 fn longest_drain(control: &Control) -> Instant {
     let drain = Duration::from_nanos(control.policy().client().drain_ns);
-    Instant::now() + drain + heir::PATIENCE
+    Instant::now() + drain + takeover::PATIENCE
 }
 
 /// Lets a later gateway take the listeners of this one.
-fn wait_for_heir(
+fn wait_for_takeover(
     gate: &Gate,
     admin: Option<&admin::Served>,
     place: PathBuf,
     (replaced, stop): (&Arc<AtomicBool>, &Arc<AtomicBool>),
 ) -> Result<Option<JoinHandle<Option<UnixStream>>>, GatewayError> {
-    let Some(door) = Door::open(place) else { return Ok(None) };
+    let Some(door) = TakeoverSocket::open(place) else { return Ok(None) };
     let listeners = gate.addresses().iter().copied().zip(gate.sockets().iter().cloned());
     let sockets = Sockets {
         listeners: listeners.collect(),
@@ -372,13 +376,13 @@ fn wait_for_heir(
         io: Some(gate.io()),
     };
     let (replaced, stop) = (Arc::clone(replaced), Arc::clone(stop));
-    spawn("gate-heir", move || door.serve(&sockets, &replaced, &stop)).map(Some)
+    spawn("gate-takeover", move || door.serve(&sockets, &replaced, &stop)).map(Some)
 }
 
 /// The access log, where there is to be one.
 fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
     let Some(AccessLog { path, format, sample }) = &built.access_log else { return Ok(None) };
-    match Writer::new(path, *format, Arc::new(Shelf::new(*sample))) {
+    match Writer::new(path, *format, Arc::new(PageQueue::new(*sample))) {
         Ok(writer) => Ok(Some(Arc::new(writer))),
         Err(error) => {
             Err(GatewayError::File(format!("the access log {}: {error}", path.display())))
@@ -434,15 +438,15 @@ fn write_quotas(
     control: &Arc<Control>,
     store: &Path,
     stop: &Arc<AtomicBool>,
-) -> Result<(Reaching, JoinHandle<()>), GatewayError> {
+) -> Result<(QuotaWrites, JoinHandle<()>), GatewayError> {
     let table = ReachedTable::open(store).map_err(GatewayError::File)?;
-    let (reaching, told) = Reaching::new();
+    let (quota_writes, told) = QuotaWrites::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
-    let write = move || reaching::write(table, &told, control.troubles(), &stop);
-    Ok((reaching, spawn("gate-quotas", write)?))
+    let write = move || quota_writes::write(table, &told, control.troubles(), &stop);
+    Ok((quota_writes, spawn("gate-quotas", write)?))
 }
 
-fn report(reporter: Reporter, mut sink: Noting) {
+fn report(reporter: Reporter, mut sink: NotingSink) {
     // Where there is one processor for all, requests would wait while a batch is written.
     net::limits::give_way();
     reporter.run(&mut sink, || thread::sleep(SINK_PAUSE));

@@ -51,9 +51,9 @@ pub struct ServerHealth {
 /// Why an active check failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckFailure {
-    /// It was answered with this status.
+    /// The response had this status.
     Status(u16),
-    /// It had no usable answer.
+    /// There was no usable response.
     Unanswered(Failure),
 }
 
@@ -73,7 +73,7 @@ pub enum Taken {
 pub struct ServerView {
     /// The upstream's name.
     pub upstream: String,
-    /// Where it is.
+    /// Its address.
     pub socket: SocketAddr,
     /// Requests may be sent to it.
     pub well: bool,

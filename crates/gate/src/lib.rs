@@ -4,16 +4,17 @@
 //! request; it never waits for anything there. Keys, configuration and the load line become a [`policy::Policy`] off
 //! that path, which replaces the one before it in one step. What was served is counted in [`usage`].
 
-pub mod access;
-pub mod admin;
+mod access;
+mod admin;
 pub mod admission;
 pub mod config;
+mod connect;
 mod escapes;
 pub mod export;
 pub mod gateway;
 pub mod health;
 pub mod keys;
-pub mod limits;
+mod limits;
 mod lines;
 pub mod path;
 pub mod policy;

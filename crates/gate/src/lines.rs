@@ -1,20 +1,50 @@
 //! Files of lines that are appended to, by several processes maybe: a line that was cut short spoils no other.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Opens a file to be appended to, and makes it where there is none, with this mode.
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+
+/// What is wrong with a pipe without a reader, or with one that is busy with other things.
+const UNREAD: &str = "nobody reads from this pipe";
+/// How long the reader of a pipe may take for what is appended at once.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Between two looks whether there is room in a pipe.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Opens a file to be appended to, and makes it where there is none, with this mode. Writing waits for the reader of a pipe.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(mode).open(path)
+    let file = open_as(OpenOptions::new().create(true).mode(mode), path)?;
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(file)
+}
+
+/// Opens a file for [`append`]. A pipe without a reader is an error: the system would wait for one without an end.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    // A socket cannot be opened either, and the system says the same of it.
+    let is_pipe = || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
+    options.append(true).custom_flags(at_once).open(path).map_err(
+        |error| match Errno::from_io_error(&error) {
+            Some(Errno::NXIO) if is_pipe() => io::Error::other(UNREAD),
+            _ => error,
+        },
+    )
 }
 
 /// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
-/// beyond them is taken back.
+/// beyond them is taken back, but of a pipe, whose reader is waited for a while.
 pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
     let (written, result) = write_most(file, lines);
     let whole = whole_lines(&lines[..written]);
@@ -26,12 +56,19 @@ pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
 
 /// Bytes that were written, and why not all were.
 fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let until = Instant::now() + PATIENCE;
     let mut written = 0;
     while written < bytes.len() {
         match out.write(&bytes[written..]) {
             Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(more) => written += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if Instant::now() > until {
+                    return (written, Err(io::Error::other(UNREAD)));
+                }
+                thread::sleep(LOOK);
+            }
             Err(error) => return (written, Err(error)),
         }
     }
@@ -76,7 +113,9 @@ fn ends_within_a_line(file: &File, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::io::Read;
+
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
 
@@ -118,6 +157,33 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
         let (whole, result) = append(&mut open(Path::new("/dev/full"), 0o600).unwrap(), b"x\n");
         assert_eq!((whole, result.is_err()), (0, true));
+    }
+
+    /// A start waited for a reader, and heeded no signal.
+    #[test]
+    fn a_pipe_that_nobody_reads_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert_eq!(open(&path, 0o600).unwrap_err().to_string(), UNREAD);
+        let socket = folder.path().join("socket");
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert_ne!(open(&socket, 0o600).unwrap_err().to_string(), UNREAD);
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        let mut file = open(&path, 0o600).unwrap();
+        assert!(!fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
+        file.write_all(b"x\n").unwrap();
+        drop(file);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "x\n");
+        // The reader takes nothing: more than the pipe holds is given up.
+        let mut file = open_as(&mut OpenOptions::new(), &path).unwrap();
+        let lines = "a line\n".repeat(1 << 20);
+        let (whole, result) = append(&mut file, lines.as_bytes());
+        assert!(whole > 0 && whole < lines.len(), "{whole}");
+        assert_eq!(result.unwrap_err().to_string(), UNREAD);
     }
 
     #[test]

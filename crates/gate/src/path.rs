@@ -1,36 +1,40 @@
-//! The data path: clients' connections, requests to upstreams, answers back. It decides nothing about who may ask.
+//! The data path: clients' connections, requests to upstreams, and the responses back. It does not decide who may ask.
 //!
-//! Workers share nothing but the policy, the servers' health and the number of connections of each address. Each is
-//! a handler on a net of its own, with a listener of its own on the shared port. The path of a request allocates,
-//! locks and formats nothing once the buffers of its connections are made.
+//! Workers share only the policy, the servers' health and the number of connections of each address. Each is a handler
+//! on its own net, with its own listener on the shared port. The path of a request allocates, locks and formats nothing
+//! once the buffers of its connections are made.
 //!
-//! * `server`, `shared`: the workers, from start to stop, and what they share.
-//! * `worker`: the table of connections and their events. `due`: time-outs and draining. `crowd`: no room for more connections.
-//! * `reading`, `begin`: what clients send, and the beginning of a request. `handing`: the way of it upstream.
-//! * `answering`, `ending`: the answer's way back, and how a request ends. `tunnel`: after a change of protocols.
-//! * `shadow`: requests sent to another upstream too. `logging`: what the access log is told. `client`, `up`, `slab`, `pool`, `retry`, `caps`: their state. `checks`: active checks of servers.
-//! * `target`, `fields`, `key`, `request`, `response`, `redirects`, `date`, `refusal`, `failure`, `proxy`: bytes; `certificates`: of both sides.
+//! * Workers: `server` starts and stops them, `shared` is what they share, `worker` has the table of connections and
+//!   their events, `timeouts` the deadlines and draining, `idle_eviction` makes room for new connections.
+//! * From client to upstream: `from_client` reads requests, `begin` starts one, `body_buffering` waits for its body where
+//!   a load line is in force, `to_upstream` sends it on.
+//! * From upstream to client: `from_upstream` passes a response on, `ending` ends requests and connections; `tunnel` is
+//!   for connections that changed their protocol.
+//! * State: `client`, `upstream`, `slab`, `pool`, `retry`, `connection_caps`.
+//! * Beside requests: `shadow` sends copies to another upstream, `checks` are active checks of servers, `logging` feeds
+//!   the access log.
+//! * Bytes: `target`, `fields`, `key`, `request`, `response`, `redirects`, `date`, `refusal`, `failure`, `proxy`, and
+//!   `certificates` of both sides.
 
 #[cfg(test)]
 mod allocations;
-mod answering;
 mod begin;
-mod caps;
+mod body_buffering;
 mod certificates;
 mod checks;
 mod client;
-mod crowd;
+mod connection_caps;
 mod date;
-mod due;
 mod ending;
 mod failure;
 mod fields;
-mod handing;
+mod from_client;
+mod from_upstream;
+mod idle_eviction;
 mod key;
 mod logging;
 mod pool;
 mod proxy;
-mod reading;
 mod redirects;
 mod refusal;
 mod request;
@@ -42,9 +46,12 @@ mod shadow;
 mod shared;
 mod slab;
 mod target;
+mod timeouts;
+mod to_upstream;
 mod tunnel;
-mod up;
-mod waiting;
+mod upstream;
+#[cfg(test)]
+mod wires;
 mod worker;
 
 pub use certificates::{Identity, Trust};

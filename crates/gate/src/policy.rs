@@ -37,6 +37,7 @@ pub use route::{
     RetryRule, Route, Timeouts, Upstream, UpstreamAddress, WEBSOCKET,
 };
 pub use shadowed::{Shadow, ShadowView, Shadowed};
+pub(crate) use state::NAMES_MOST;
 pub use state::State;
 
 pub(crate) use tree::PathTree;
@@ -79,7 +80,7 @@ pub struct Facts<'a> {
 pub enum Decision {
     /// Forward it, and call [`Policy::finish`] once, whatever comes of it.
     Forward(Ticket),
-    /// Answer with this; nothing is held, and nothing is to be finished.
+    /// Respond with this; nothing is held, and nothing is to be finished.
     Refuse(Refusal),
 }
 
@@ -103,12 +104,12 @@ pub struct Ticket {
     /// The day and the month whose quotas it was taken of.
     periods: (u32, u32),
     /// Which numbers of requests at once it counts in.
-    held: Held,
+    held: TicketCounts,
 }
 
 /// Which numbers of requests at once a ticket counts in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Held {
+struct TicketCounts {
     key: bool,
     tier: bool,
     route: bool,
@@ -129,11 +130,11 @@ pub struct Outcome {
     pub bytes_out: u64,
     /// From admission to the last byte for the client, or to the change of protocols.
     pub latency_ns: u64,
-    /// From the request's first byte to the upstream, to the answer's first byte; 0 where none came.
+    /// From the request's first byte to the upstream, to the response's first byte; 0 where none came.
     pub upstream_ns: u64,
-    /// Where no answer came: for how long one was waited for, from the whole request on; 0 where the upstream was not asked.
+    /// Where no response came: for how long one was waited for, from the whole request on; 0 where the upstream was not asked.
     pub waited_ns: u64,
-    /// Whether the status is the gateway's own, since the upstream gave no answer.
+    /// Whether the status is the gateway's own, since the upstream gave no response.
     pub upstream_failed: bool,
 }
 

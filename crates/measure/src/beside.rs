@@ -3,7 +3,7 @@
 //!
 //! Owns the run's clock for samples, which it learns from the intervals, and the file. Does not own how a source is
 //! read (`observe`) nor what the figures mean (`verdict`). A source that fails is a gap with its error, and never ends
-//! a run; neither does a file that cannot be written, whose failure is kept to be told ([`Beside::failure`]).
+//! a run; neither does a file that cannot be written, whose failure is kept for a message ([`Beside::failure`]).
 
 use std::collections::BTreeMap;
 use std::fs::File;

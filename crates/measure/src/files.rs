@@ -1,5 +1,5 @@
-//! Files that are whole or not there: written beside their final name and renamed, so that a kill or a full disk never
-//! leaves half of one in place of a whole one.
+//! Files that are complete or absent: written under a temporary name and renamed, so that a kill or a full disk never
+//! leaves half a file in place of a whole one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

@@ -33,7 +33,7 @@ struct Last {
     ended: Ended,
 }
 
-/// How a run ended, which its intervals do not tell.
+/// How a run ended, which its intervals do not show.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ended {
     interrupted: bool,

@@ -1,5 +1,5 @@
-//! How often each endpoint follows each within sessions, as a Markov chain of the first order, and ways through the
-//! site that are drawn from it.
+//! How often each endpoint follows another within sessions, as a first-order Markov chain; and paths through the site
+//! that are drawn from it.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 

@@ -1,5 +1,4 @@
-//! Which requests of a log are the API's: not those of programs that are no users, not static files, and not what
-//! the user leaves out.
+//! Which requests of a log are the API's: not those of bots, not static files, and not what the user excludes.
 
 use std::collections::HashMap;
 

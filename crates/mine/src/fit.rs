@@ -1,5 +1,5 @@
-//! How often each of several ways is to be taken, so that every endpoint gets its requests: non-negative least squares
-//! with few ways.
+//! How often to take each of several paths through the site, so that every endpoint gets its requests: non-negative least
+//! squares with few paths.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One request as a log tells it.
+//! One request as it is logged.
 
 use model::units::SECOND;
 

@@ -1,4 +1,4 @@
-//! What two readings of a log come to: its figures, a workload, and the files that the workload needs.
+//! The result of the two readings of a log: its figures, a workload, and the files that the workload needs.
 
 mod failing;
 mod figures;
@@ -13,8 +13,8 @@ use model::mined::Mined;
 use model::units::Nanos;
 use model::workload::{Fields, FileFormat, Order, Pool, Step};
 
-use crate::each::{Each, map};
-use crate::pools::{Content, Table, escaped, free, plain};
+use crate::parallel::{Each, map};
+use crate::pools::{Content, Table, escaped, free, is_parameter, plain};
 use crate::rows::Rows;
 use crate::scale::{Observed, Scale, Scaled, figure};
 use crate::survey::Surveyed;
@@ -277,7 +277,8 @@ impl Making<'_> {
         of
     }
 
-    /// Says which of `--template` no path follows, and which of `--map` replace nothing.
+    /// Says which of `--template` no path follows, which of `--map` replace nothing, and which of `--keep-secrets` name
+    /// no parameter.
     fn note_unused(&mut self) {
         for number in self.surveyed.templates.given() {
             if self.tally.endpoints.iter().all(|endpoint| endpoint.template != number) {
@@ -285,6 +286,15 @@ impl Making<'_> {
                 self.made.mined.notes.push(format!("--template {text}: no path of the log is so"));
             }
         }
+        let named = |name: &&String| {
+            let mut endpoints = self.tally.endpoints.iter();
+            endpoints.any(|endpoint| is_parameter(name, self.template(endpoint), endpoint))
+        };
+        let unknown = self.wanted.keep_secrets.iter().filter(|name| !named(name));
+        let unknown: Vec<String> = unknown
+            .map(|name| format!("--keep-secrets {name}: no endpoint has a parameter of this name"))
+            .collect();
+        self.made.mined.notes.extend(unknown);
         let of = |endpoint: &Endpoint| (endpoint.method.clone(), self.template(endpoint).clone());
         let mut endpoints: Vec<(String, Template)> = self.tally.endpoints.iter().map(of).collect();
         for map in &self.wanted.map {

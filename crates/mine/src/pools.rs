@@ -10,7 +10,7 @@ use model::secret::{Neighbour, holds_secret};
 use crate::given::GIVEN_KIND;
 use crate::rows::Rows;
 use crate::segment;
-use crate::tally::{SECRET, SEPARATOR, Variant};
+use crate::tally::{Endpoint, SECRET, SEPARATOR, Variant};
 use crate::template::{Piece, Template};
 
 /// Rows of a pool at most.
@@ -173,6 +173,12 @@ impl Table {
         }
         String::from_utf8(file.into_inner().unwrap_or_default()).unwrap_or_default()
     }
+}
+
+/// Whether a parameter of an endpoint's path or query has this name.
+pub(crate) fn is_parameter(name: &str, template: &Template, endpoint: &Endpoint) -> bool {
+    let mut all = endpoint.variants.iter().flat_map(|variant| names(variant, template));
+    template.parameters.iter().any(|other| other == name) || all.any(|(other, _)| other == name)
 }
 
 /// Names of all parameters, those of the path first, and whether each is one of the path's.

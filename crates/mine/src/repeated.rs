@@ -1,5 +1,5 @@
-//! Requests that come again and again, found in a sample of the lines that is drawn by their place in the log, so that
-//! it is the same whoever reads which part.
+//! Requests that are frequent, found in a sample of the lines. The sample is drawn by the lines' positions in the log, so
+//! it does not depend on which thread reads which part.
 
 use std::collections::{HashMap, HashSet};
 

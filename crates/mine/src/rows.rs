@@ -1,8 +1,8 @@
-//! Values with how often each came, in bounded memory.
+//! Values with their counts, in bounded memory.
 //!
-//! While they fit, all are kept and the counts are exact. Beyond, those stay whose hash begins with zeros (each with
-//! its exact count: a sample of the distinct values), and beside them, with exact counts too, those of requests that
-//! the first reading found to be frequent. What is kept depends on what came, and not on its order.
+//! While they fit, all are kept and the counts are exact. Beyond that, values are kept whose hash begins with enough
+//! zeros (each with its exact count: a sample of the distinct values), and also, with exact counts, those of requests
+//! that the first reading found to be frequent. What is kept depends on the values, not on their order.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

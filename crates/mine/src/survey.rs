@@ -1,5 +1,5 @@
-//! The first reading of a log: how many lines it has and how good they are, when most requests came, and which
-//! templates their paths follow.
+//! The first reading of a log: how many lines it has and how many of them are usable, when most requests came, and the
+//! templates of their paths.
 
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;

@@ -1,4 +1,5 @@
-//! The second reading of a log: what came of every template, with the values of its parameters, and who asked.
+//! The second reading of a log: the requests of every template, with the values of its parameters and the clients that
+//! sent them.
 
 mod endpoint;
 mod statuses;
@@ -12,10 +13,10 @@ use model::secret::{is_secret_value, looks_random};
 use model::units::SECOND;
 
 use crate::distinct::Distinct;
-use crate::each::{Each, map};
 use crate::filter::{Filter, Kind, Sorter};
 use crate::format::Reader;
 use crate::hit::Hit;
+use crate::parallel::{Each, map};
 use crate::repeated::{of_path, of_request};
 use crate::rows::Rows;
 use crate::survey::Surveyed;
@@ -449,8 +450,8 @@ fn user(hit: &Hit, agent: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::each::in_turn;
     use crate::format::Format;
+    use crate::parallel::in_turn;
     use crate::survey::Survey;
 
     #[test]

@@ -1,8 +1,7 @@
-//! The paths of a log as a tree of segments, in bounded memory: values whose look shows that they are one of many
-//! are put together as they come.
+//! The paths of a log as a tree of segments, in bounded memory. Values that look like one of many are merged as they
+//! come.
 //!
-//! Owns the tree. Which words are parameters too is decided when all are known, in `settle`; what comes out is
-//! `template`'s.
+//! Owns the tree. `settle` decides, once all paths are known, which words are parameters too; the result is a `template`.
 
 mod following;
 mod looks;

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use model::Latencies;
 
 use crate::chain::Chain;
-use crate::each::{Each, map};
+use crate::parallel::{Each, map};
 
 /// Requests kept.
 const MOST: usize = 300_000;
@@ -272,7 +272,7 @@ fn most_open(mut changes: Vec<(i64, i64)>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::each::in_turn;
+    use crate::parallel::in_turn;
     use crate::time::SECOND;
 
     #[test]

@@ -281,6 +281,16 @@ fn a_mapping_may_change_the_method_and_says_when_it_replaces_nothing() {
 }
 
 #[test]
+fn a_secret_to_keep_that_no_endpoint_has_is_told() {
+    let log = hour() + &line(5, 1, "GET /login?pass%77ord=1", 200);
+    let keep_secrets = ["password", "pasword"].map(str::to_owned).to_vec();
+    let made = mined(&log, Wanted { top: 30, keep_secrets, ..Wanted::default() });
+    let said = made.mined.notes.join("\n");
+    assert!(said.contains("--keep-secrets pasword: no endpoint has a parameter"), "{said}");
+    assert!(!said.contains("--keep-secrets password"), "{said}");
+}
+
+#[test]
 fn a_template_that_is_given_wins_over_what_is_learnt() {
     let paths = |made: &Outcome| -> Vec<String> {
         made.mined.endpoints.iter().map(|endpoint| endpoint.path.clone()).collect()

@@ -1,7 +1,7 @@
-//! A search for capacity as it is kept: `plimsoll.capacity/1`. What each step ran and what was
-//! thought of it, so that a search goes on after a kill from what it had learnt.
+//! A stored search for capacity: `plimsoll.capacity/1`. It holds what each step ran and how it was judged, so that a
+//! search that was killed goes on from what it had learnt.
 //!
-//! Which step comes next and what they come to is `verdict`'s; the outcome that others read is the
+//! `verdict` decides which step comes next and what the steps amount to; the outcome that others read is the
 //! [`LoadLine`].
 
 use schemars::JsonSchema;

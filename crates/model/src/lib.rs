@@ -10,6 +10,7 @@ pub mod calibration;
 pub mod capacity;
 pub mod claim;
 pub mod curve;
+pub mod date;
 pub mod endpoint;
 pub mod environment;
 pub mod finding;

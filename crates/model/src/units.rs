@@ -193,6 +193,14 @@ pub fn exact_duration(nanos: Nanos) -> String {
     if nanos == 0 { "0s".to_owned() } else { format!("{nanos}ns") }
 }
 
+/// Shows a rate that is above 0: whole from 100 on, else with three digits, wherever they begin: `8023`, `2.5`, `0.000123`.
+pub fn show_rate(per_s: f64) -> String {
+    if per_s >= 100.0 {
+        return format!("{per_s:.0}");
+    }
+    format!("{per_s:.2e}").parse::<f64>().unwrap_or(per_s).to_string()
+}
+
 fn three_digits(value: f64) -> String {
     if value >= 99.95 {
         format!("{value:.0}")
@@ -225,6 +233,21 @@ mod tests {
             ("0", 0),
         ] {
             assert_eq!(parse_duration(text), Ok(nanos), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_never_shown_as_none() {
+        for (per_s, shown) in [
+            (8022.9, "8023"),
+            (99.97, "100"),
+            (20.0, "20"),
+            (2.5, "2.5"),
+            (1.0 / 3.0, "0.333"),
+            (0.1, "0.1"),
+            (1.0 / 8100.0, "0.000123"),
+        ] {
+            assert_eq!(show_rate(per_s), shown);
         }
     }
 

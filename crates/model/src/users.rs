@@ -1,8 +1,7 @@
-//! How a run's users were served: who had responses, how many, and who waited for nothing.
+//! How a run's users were served: who had responses, how many, and who waited in vain.
 //!
-//! A user is a connection. A worker counts what each of its users had ([`UserTally`]) and hands the
-//! counts over once, with its last page; [`Users`] is what they come to. Whether that is starvation is
-//! `verdict`'s to say.
+//! A user is a connection. A worker counts what each of its users had ([`UserTally`]) and hands the counts over once,
+//! with its last interval; [`Users`] is their summary. `verdict` says whether that is starvation.
 
 use std::collections::BTreeMap;
 

@@ -186,6 +186,11 @@ impl Epoll {
                     return;
                 }
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                // Without a file left the kernel says so before it looks whether anybody waits.
+                Err(_) if !socket::has_peers(listener) => {
+                    self.accept_at = u64::MAX;
+                    return;
+                }
                 Err(error) => Err(error.into()),
             };
             match accepted {
@@ -454,7 +459,7 @@ impl Net for Epoll {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let stands = conn.state != ConnState::Connecting && conn.failure.is_none();
         if stands && matches!(how, Close::Flush | Close::Passive) {
-            // Nobody is told any more that it has nothing left to send.
+            // The handler gets no event any more when it has nothing left to send.
             (conn.state, conn.receiving, conn.want_drained) = (ConnState::Closing, true, false);
             if how == Close::Passive {
                 self.lingering.add_open(clock::now(), id);

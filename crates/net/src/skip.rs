@@ -49,7 +49,7 @@ impl<'r> Came<'r> {
         }
     }
 
-    /// As the handler is told of it, if it is not the end.
+    /// The event for the handler, if it is not the end.
     pub(crate) fn event(self) -> Event<'r> {
         match self {
             Self::Bytes(bytes) => Event::Received(bytes),

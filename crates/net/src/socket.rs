@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::SocketAddrUnix;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -31,6 +32,12 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(ACCEPT_QUEUE)?;
     Ok(socket.into())
+}
+
+/// Whether a peer waits to be accepted, as far as is known: where that cannot be asked, one may.
+pub(crate) fn has_peers(listener: &TcpListener) -> bool {
+    let mut looked = [PollFd::new(listener, PollFlags::IN)];
+    rustix::event::poll(&mut looked, Some(&Timespec::default())) != Ok(0)
 }
 
 /// Checks whether this route leads to a connection, and closes it again.
@@ -151,4 +158,20 @@ fn bind_address_no_port(fd: RawFd) -> io::Result<()> {
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn a_peer_that_waits_is_known() {
+        let listener = listen((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
+        assert!(!has_peers(&listener));
+        let to = listener.local_addr().expect("an address");
+        let _peer = TcpStream::connect(to).expect("it listens");
+        assert!(has_peers(&listener));
+    }
 }

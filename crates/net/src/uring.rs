@@ -354,7 +354,15 @@ impl Net for Uring {
     }
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
-        let fd = socket::outgoing(route, false)?;
+        let fd = match socket::outgoing(route, false) {
+            // Connections that are gone hold their files until what is queued for them has been submitted.
+            Err(_) if !self.gone.is_empty() => {
+                self.hand_over();
+                self.bury();
+                socket::outgoing(route, false)
+            }
+            made => made,
+        }?;
         let address = self.address(&route.to)?;
         let id = self.insert(fd, ConnState::Connecting, token);
         let conn = self.conns.get(id).expect("just inserted");
@@ -437,7 +445,7 @@ impl Net for Uring {
         let armed = conn.armed.is_some();
         match how {
             Close::Flush if conn.state == ConnState::Open => {
-                // Nobody is told any more that it has nothing left to send.
+                // The handler gets no event any more when it has nothing left to send.
                 (conn.state, conn.receiving, conn.want_drained) =
                     (ConnState::Flushing, true, false);
                 // Input left unread would turn the FIN into a RST.

@@ -1,7 +1,9 @@
-//! Whom processes wait for, and who waits for them: connections that they opened to others, and on how many of them they
-//! asked last and have not been answered; connections of clients that sent something which nobody has read.
+//! Which servers processes wait for, and which clients wait for the processes: connections that they opened, and on how
+//! many of them they sent the last bytes and have no response yet; and connections of clients that sent bytes which
+//! nobody has read.
 //!
-//! Works without the other end: by what the kernel keeps of each connection. Local sockets (`unix:`) tell no such thing.
+//! Needs only this end: it uses what the kernel keeps of each connection. Unix sockets (`unix:`) give no such
+//! information.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +28,13 @@ const ONE_PART_IN: Nanos = 250;
 const LONGEST_REST: Nanos = 4 * SECOND;
 /// Datagrams of an answer that are read, some 80 connections each.
 const MOST_ANSWERS: usize = 256;
-/// Other ends that are told apart.
+/// Other ends that are reported separately, at most.
 const MOST_ENDS: usize = 16;
 
 /// Reads whom the processes of one source wait for.
 #[derive(Debug, Default)]
 pub struct Awaited {
-    /// Ends that were seen: from then on each sample tells of them.
+    /// Ends that were seen: every later sample reports them.
     seen: BTreeSet<SocketAddr>,
     /// Whose the sockets are.
     owners: Owners,
@@ -93,7 +95,7 @@ impl Awaited {
         sample.gauge("process.other_sockets", self.owners.elsewhere as f64);
     }
 
-    /// Takes ends that were not seen before to those that are told, the most waited for first.
+    /// Adds ends that were not seen before to those that are reported, the most waited for first.
     fn choose(&mut self, ends: &BTreeMap<SocketAddr, To>) {
         let mut new: Vec<_> = ends.iter().filter(|(end, _)| !self.seen.contains(end)).collect();
         new.sort_by_key(|(_, to)| Reverse((to.waiting, to.open)));

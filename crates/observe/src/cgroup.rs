@@ -1,8 +1,8 @@
-//! How long the quota on processor time of a process's cgroups kept it from running: `cpu.stat` of its own group and
-//! of those above it, of both versions of cgroups. The quota itself, in processors.
+//! For how long the CPU quotas of a process's cgroups kept it from running: `cpu.stat` of its own group and of those
+//! above it, in cgroups v1 and v2. And the quota itself, in processors.
 //!
-//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of
-//! them; so all are read and added up.
+//! A group's `cpu.stat` covers only that group's quota, and a container's quota may be set on any of them; so all are
+//! read and added up.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -63,13 +63,13 @@ impl Cgroups {
 /// What quotas cost from when they were looked at first, of groups that may change: those of a process that ends and is
 /// begun anew elsewhere.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct QuotaCost {
     groups: Cgroups,
     before: Vec<Option<Throttled>>,
     sum: Throttled,
 }
 
-impl Held {
+impl QuotaCost {
     /// Looks at these groups from now on; what was counted stays.
     pub fn follow(&mut self, groups: Cgroups) {
         (self.groups, self.before) = (groups, Vec::new());

@@ -1,5 +1,5 @@
-//! A connection to the host of a URL: a name may have several addresses, and a server listen at one of them. `localhost` is
-//! `::1` first on most machines, and many servers listen at `127.0.0.1` alone.
+//! Connects to the host of a URL. A name may have several addresses, and a server may listen on one of them only:
+//! `localhost` is `::1` first on most machines, and many servers listen on `127.0.0.1` alone.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};

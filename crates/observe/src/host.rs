@@ -1,5 +1,5 @@
-//! One machine: the files of `/proc` and `/sys` that tell about it, read into a sample. What cannot be read is named in
-//! the sample with the reason, and the rest is read.
+//! One machine: its figures in `/proc` and `/sys`, read into a sample. What cannot be read is named in the sample with
+//! the reason, and the rest is read.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -8,7 +8,7 @@ use model::Sample;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::cgroup::{Cgroups, Held};
+use crate::cgroup::{Cgroups, QuotaCost};
 use crate::kernel_log::KernelLog;
 use crate::proc::sockets;
 use crate::proc::{memory, network, processors};
@@ -19,7 +19,7 @@ const NETLINK: i32 = 16;
 const SOCK_DIAG: i32 = 4;
 /// Datagrams of an answer about listeners: as many as a thousand of them take.
 const MOST_ANSWERS: usize = 16;
-/// Listeners told at most, those with the longest queues.
+/// Listeners reported at most, those with the longest queues.
 const MOST_TOLD: usize = 16;
 /// What a file is about, its path or its name, and its parser.
 type Told = (&'static str, &'static str, fn(&str, &mut Sample));
@@ -36,7 +36,7 @@ const NETWORK: [Told; 6] = [
     ("conntrack", "stat/nf_conntrack", network::conntrack),
 ];
 
-/// Why some of the network is not told of processes that have one of their own.
+/// Why some figures of the network are missing for processes in a network namespace of their own.
 pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, as in a container: watch from inside of it \
     (exec:'docker exec NAME plimsoll watch --stdio', nsenter -t PID -n)";
 
@@ -44,7 +44,7 @@ pub(crate) const ELSEWHERE: &str = "the processes have a network of their own, a
 #[derive(Debug)]
 pub struct Host {
     /// Of this process, where they are those of what is watched.
-    held: Option<Held>,
+    held: Option<QuotaCost>,
     log: KernelLog,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
@@ -54,7 +54,7 @@ impl Host {
     /// This machine; `own_groups` says whether the quotas of this process are those of what is watched.
     pub fn new(own_groups: bool) -> Self {
         let held = own_groups.then(|| {
-            let mut held = Held::default();
+            let mut held = QuotaCost::default();
             held.follow(Cgroups::of_this_process());
             held
         });
@@ -159,7 +159,7 @@ fn limits(sample: &mut Sample) {
 }
 
 /// What the quota of some cgroups costs.
-pub(crate) fn quota(held: &mut Held, sample: &mut Sample) {
+pub(crate) fn quota(held: &mut QuotaCost, sample: &mut Sample) {
     if held.groups().is_empty() {
         return sample.miss("cgroup", "no cpu.stat of a cgroup tells of a quota");
     }

@@ -1,6 +1,6 @@
-//! The kernel's log of this machine, followed from now on: how many records told of a full table or of a process that
-//! was killed. The kernel itself says each at most a few times in five seconds, so that counts are lower bounds. The log
-//! is one for the whole machine, with all its network namespaces.
+//! The kernel's log of this machine, followed from now on: how many records report a full table or a killed process. The
+//! kernel itself prints each at most a few times in five seconds, so counts are lower bounds. There is one log for the
+//! whole machine, with all its network namespaces.
 
 use std::collections::BTreeMap;
 use std::fs::File;

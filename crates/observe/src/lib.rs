@@ -1,8 +1,8 @@
 //! Watches machines, processes and services, and gives what it reads as [`model::Sample`]s.
 //!
-//! - [`proc`]: parsers of what Linux tells in `/proc`, cgroups and `sock_diag`: text or bytes in, values out.
+//! - [`proc`]: parsers of `/proc`, cgroups and `sock_diag`: text or bytes in, values out.
 //! - [`host`], [`process`]: read those files for one machine, and for the processes of a server.
-//! - `kernel_log`: what the kernel said meanwhile. `jvm`: what a JVM counts of its locks.
+//! - `kernel_log`: what the kernel logs meanwhile. `jvm`: what a JVM counts of its locks.
 //! - [`server`]: who listens at the address that is measured. [`cgroup`]: what a quota costs.
 //! - [`source`]: how a source is written on the command line.
 //! - [`sources`]: each kind of source read: this machine, a command, a page of figures, a database.

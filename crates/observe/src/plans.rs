@@ -1,8 +1,8 @@
-//! How a database would carry out the statements that it was seen with: their texts looked up there by their shapes, and
-//! explained (`EXPLAIN`), within a transaction that only reads and is rolled back, and within a time.
+//! How a database would carry out the statements that were seen in it: their texts are looked up there by their shapes
+//! and explained (`EXPLAIN`), in a read-only transaction that is rolled back, within a time limit.
 //!
-//! Owns asking and reading plans; what they mean is `verdict`'s. Nothing but one `SELECT` at a time is explained, and no
-//! text is taken from anywhere but the database itself.
+//! Owns the queries and reading plans; `verdict` decides what they mean. Only one `SELECT` at a time is explained, and
+//! texts are taken from the database itself only.
 
 mod mysql;
 mod postgres;

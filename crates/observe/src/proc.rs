@@ -1,6 +1,7 @@
-//! Parsers of what Linux tells about a machine and its processes. Pure: text or bytes in, values into a sample.
+//! Parsers of the files in which Linux describes a machine and its processes. Pure: text or bytes in, values into a
+//! sample.
 //!
-//! A field that is missing or no number is left out, and the rest is read: kernels and containers differ.
+//! A field that is missing or not a number is left out, and the rest is read: kernels and containers differ.
 
 pub mod kmsg;
 pub mod memory;

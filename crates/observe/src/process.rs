@@ -14,7 +14,7 @@ use model::{Nanos, Sample};
 use net::clock;
 
 use crate::awaited::Awaited;
-use crate::cgroup::{Cgroups, Held};
+use crate::cgroup::{Cgroups, QuotaCost};
 use crate::host::{self, ELSEWHERE, quota, why};
 use crate::jvm::Jvm;
 use crate::proc::TICK_NS;
@@ -43,7 +43,7 @@ const HELD_UP: [(&str, &[&str]); 2] = [
 /// Times a second that a thread must give its processor up to be counted as one that wakes again and again.
 const WAKES_PER_S: u64 = 50;
 
-/// What is told of the threads of all processes together.
+/// What is reported of the threads of all processes together.
 const OF_THREADS: [&str; 5] = [
     "process.thread_share",
     "process.waking_threads",
@@ -73,7 +73,7 @@ pub struct Processes {
     begun: Option<u64>,
     samples: u64,
     /// The process whose quotas are looked at, and what they cost.
-    held: (Option<u32>, Held),
+    held: (Option<u32>, QuotaCost),
     awaited: Awaited,
 }
 
@@ -130,7 +130,7 @@ impl Processes {
             read_at_ns: 0,
             begun: None,
             samples: 0,
-            held: (None, Held::default()),
+            held: (None, QuotaCost::default()),
             awaited: Awaited::default(),
         }
     }
@@ -391,7 +391,7 @@ fn grown(sum: &mut u64, before: u64, now: u64) {
     *sum = sum.saturating_add(now.saturating_sub(before));
 }
 
-/// Open files of a process. Newer kernels tell the number without a list.
+/// Open files of a process. Newer kernels give the number without a list.
 fn files(folder: &Path) -> io::Result<u64> {
     let folder = folder.join("fd");
     let told = fs::metadata(&folder)?.len();
@@ -401,7 +401,7 @@ fn files(folder: &Path) -> io::Result<u64> {
     Ok(fs::read_dir(folder)?.count() as u64)
 }
 
-/// Processes that a process began; none where the kernel does not tell (`CONFIG_PROC_CHILDREN`).
+/// Processes that a process began; none where the kernel does not list them (`CONFIG_PROC_CHILDREN`).
 fn children(pid: u32) -> Vec<u32> {
     let told = read_or_empty(format!("/proc/{pid}/task/{pid}/children"));
     told.split_whitespace().filter_map(|child| child.parse().ok()).take(MOST_PROCESSES).collect()

@@ -49,7 +49,7 @@ impl Reader {
     pub fn of(kind: &Kind, own_groups: bool) -> Option<Self> {
         Some(match kind {
             Kind::Local => Self::Local(Some(Box::new(Host::new(own_groups))), None),
-            // Their quotas are told, and not this process's.
+            // Their quotas are reported, not this process's.
             Kind::LocalProcesses(which) => Self::Local(
                 Some(Box::new(Host::new(false))),
                 Some(Box::new(Processes::new(which.clone()))),

@@ -1,6 +1,6 @@
-//! Sources read at a steady pace, each on a thread of its own, so that one that hangs holds up no other.
+//! Sources read at a fixed interval, each on its own thread, so that one that hangs does not delay another.
 //!
-//! Owns the pace, the stamps and the offset of another machine's clock. Where readings go is the caller's matter.
+//! Owns the interval, the timestamps and the offset of another machine's clock. The caller decides where samples go.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};

@@ -20,22 +20,13 @@ fn taken(reader: &mut Reader) -> Sample {
     sample
 }
 
-/// Runs SQL until the server takes it: it listens before it is ready.
-fn ready(server: &Postgres, sql: &str) {
-    let taken = (0..200).any(|_| {
-        thread::sleep(Duration::from_millis(50));
-        server.run("postgres", sql).is_ok()
-    });
-    assert!(taken, "{sql}");
-}
-
 #[test]
 fn sessions_that_are_hidden_are_connections_of_which_no_more_is_told() {
     if !Postgres::is_there() {
         return;
     }
     let server = Postgres::start().expect("PostgreSQL starts");
-    ready(&server, "CREATE ROLE watcher LOGIN");
+    server.run("postgres", "CREATE ROLE watcher LOGIN").expect("good SQL");
     let own = server.url("postgres");
     let theirs = own.replace("postgres://postgres@", "postgres://watcher@");
     thread::scope(|scope| {
@@ -61,7 +52,7 @@ fn statements_and_transactions_of_the_watching_are_not_told() {
     }
     let server = Postgres::start_with(&["shared_preload_libraries=pg_stat_statements"]);
     let server = server.expect("PostgreSQL starts");
-    ready(&server, "CREATE EXTENSION pg_stat_statements");
+    server.run("postgres", "CREATE EXTENSION pg_stat_statements").expect("good SQL");
     let mut reader = reader(&server.url("postgres"));
     let mut told = || {
         // Sessions tell the statistics at most once a second of what they did.

@@ -345,7 +345,7 @@ fn is_bare_url(before: &str, arg: &str) -> bool {
     is_name && is_path && is_free && !Path::new(arg).exists()
 }
 
-/// Whether text is a URL and no file's name, as far as what stands before the path tells.
+/// Whether text is a URL and no file's name, judging by what is before the path.
 fn is_address(text: &str) -> bool {
     let host = text.split(['/', '?']).next().unwrap_or_default();
     let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());

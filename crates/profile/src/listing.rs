@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::data::Profile;
 use crate::error::Error;
 use crate::filter::{Filter, pattern};
-use crate::graph::{Edge, Granularity, Graph, base};
+use crate::graph::{Edge, Granularity, Graph, Node, base};
 use crate::units::{label, percentage, scale};
 
 /// Nodes whose cumulative value is below this share of the total are left out.
@@ -207,18 +207,21 @@ impl Listing {
             let node = self.graph.node_at(*node);
             sum = sum.wrapping_add(node.flat);
             let blank = if inlined.is_empty() { "" } else { " " };
-            let _ = writeln!(
-                text,
-                "{:>10} {} {} {:>10} {}  {}{blank}{inlined}",
-                self.value(node.flat),
-                percentage(node.flat, self.total),
-                percentage(sum, self.total),
-                self.value(node.cum),
-                percentage(node.cum, self.total),
-                node.name,
-            );
+            let _ = writeln!(text, "{}  {}{blank}{inlined}", self.figures(node, sum), node.name);
         }
         text
+    }
+
+    /// The five columns of a node; `sum` is what it and the nodes before it have by themselves.
+    fn figures(&self, node: &Node, sum: i64) -> String {
+        format!(
+            "{:>10} {} {} {:>10} {}",
+            self.value(node.flat),
+            percentage(node.flat, self.total),
+            percentage(sum, self.total),
+            self.value(node.cum),
+            percentage(node.cum, self.total),
+        )
     }
 
     /// What `go tool pprof -tree` prints; with a pattern, what `-peek` prints.
@@ -242,16 +245,8 @@ impl Listing {
             text += RULE;
             self.calls(&mut text, &node.callers, node.cum);
             sum = sum.wrapping_add(node.flat);
-            let _ = writeln!(
-                text,
-                "{:>10} {} {} {:>10} {}                | {}",
-                self.value(node.flat),
-                percentage(node.flat, self.total),
-                percentage(sum, self.total),
-                self.value(node.cum),
-                percentage(node.cum, self.total),
-                node.name,
-            );
+            let figures = self.figures(node, sum);
+            let _ = writeln!(text, "{figures}                | {}", node.name);
             self.calls(&mut text, &node.callees, node.cum);
         }
         if !self.graph.shown.is_empty() {

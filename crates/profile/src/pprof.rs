@@ -13,7 +13,7 @@ use crate::data::{
 };
 use crate::error::Error;
 use crate::names::Name;
-use crate::protobuf::{Fields, Held};
+use crate::protobuf::{FieldValue, Fields};
 
 type Places = HashMap<u64, u32, FixedState>;
 
@@ -102,7 +102,7 @@ impl Reader {
         Ok(())
     }
 
-    fn string(&mut self, held: Held<'_>) -> Result<(), Error> {
+    fn string(&mut self, held: FieldValue<'_>) -> Result<(), Error> {
         let bytes = held.message()?;
         room(&self.strings, "strings")?;
         if self.strings.is_empty() && !bytes.bytes().is_empty() {
@@ -113,7 +113,7 @@ impl Reader {
         Ok(())
     }
 
-    fn mapping(&mut self, held: Held<'_>) -> Result<(), Error> {
+    fn mapping(&mut self, held: FieldValue<'_>) -> Result<(), Error> {
         room(&self.mappings, "mappings")?;
         let mut fields = held.message()?;
         let mut mapping = (0, 0, 0);
@@ -129,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    fn function(&mut self, held: Held<'_>) -> Result<(), Error> {
+    fn function(&mut self, held: FieldValue<'_>) -> Result<(), Error> {
         room(&self.functions, "functions")?;
         let mut fields = held.message()?;
         let mut function = (0, [0; 3], 0);
@@ -147,7 +147,7 @@ impl Reader {
         Ok(())
     }
 
-    fn location(&mut self, held: Held<'_>) -> Result<(), Error> {
+    fn location(&mut self, held: FieldValue<'_>) -> Result<(), Error> {
         room(&self.locations, "locations")?;
         let mut fields = held.message()?;
         let mut location = (0, 0, 0, 0);
@@ -311,7 +311,7 @@ impl Reader {
         Ok(())
     }
 
-    fn label(&self, held: Held<'_>) -> Result<Option<Label>, Error> {
+    fn label(&self, held: FieldValue<'_>) -> Result<Option<Label>, Error> {
         let mut fields = held.message()?;
         let [mut key, mut text, mut number, mut unit] = [0; 4];
         while let Some((field, held)) = fields.next()? {
@@ -331,7 +331,7 @@ impl Reader {
 }
 
 /// Two numbers, as kinds of values are written.
-fn pair(held: Held<'_>) -> Result<[i64; 2], Error> {
+fn pair(held: FieldValue<'_>) -> Result<[i64; 2], Error> {
     let mut fields = held.message()?;
     let mut pair = [0; 2];
     while let Some((number, held)) = fields.next()? {
@@ -344,7 +344,7 @@ fn pair(held: Held<'_>) -> Result<[i64; 2], Error> {
     Ok(pair)
 }
 
-fn line(held: Held<'_>) -> Result<RawLine, Error> {
+fn line(held: FieldValue<'_>) -> Result<RawLine, Error> {
     let mut fields = held.message()?;
     let mut line = RawLine { function: 0, line: 0, column: 0 };
     while let Some((number, held)) = fields.next()? {

@@ -18,7 +18,7 @@ pub struct Fields<'a> {
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
-pub enum Held<'a> {
+pub enum FieldValue<'a> {
     /// A varint.
     Number(u64),
     /// A fixed number, which no field of a profile has.
@@ -44,13 +44,13 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field: its number and what it holds; nothing at the end of the message.
-    pub fn next(&mut self) -> Result<Option<(u64, Held<'a>)>, Error> {
+    pub fn next(&mut self) -> Result<Option<(u64, FieldValue<'a>)>, Error> {
         if self.at == self.all.len() {
             return Ok(None);
         }
         let key = self.varint()?;
         let held = match key & 7 {
-            0 => Held::Number(self.varint()?),
+            0 => FieldValue::Number(self.varint()?),
             1 => self.skip(8)?,
             5 => self.skip(4)?,
             2 => {
@@ -65,19 +65,19 @@ impl<'a> Fields<'a> {
                 let start = self.at;
                 self.at += length;
                 let all = &self.all[start..self.at];
-                Held::Bytes(Self { all, at: 0, start: self.start + start })
+                FieldValue::Bytes(Self { all, at: 0, start: self.start + start })
             }
             kind => return Err(self.damaged(format!("a field of the unknown kind {kind}"))),
         };
         Ok(Some((key >> 3, held)))
     }
 
-    fn skip(&mut self, bytes: usize) -> Result<Held<'a>, Error> {
+    fn skip(&mut self, bytes: usize) -> Result<FieldValue<'a>, Error> {
         if self.all.len() - self.at < bytes {
             return Err(self.damaged("it ends within a number"));
         }
         self.at += bytes;
-        Ok(Held::Fixed)
+        Ok(FieldValue::Fixed)
     }
 
     fn varint(&mut self) -> Result<u64, Error> {
@@ -97,13 +97,13 @@ impl<'a> Fields<'a> {
 
     /// Calls `each` with every number of a field that may be packed.
     pub fn numbers(
-        held: Held<'a>,
+        held: FieldValue<'a>,
         mut each: impl FnMut(u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match held {
-            Held::Number(number) => each(number),
-            Held::Fixed => Err(fixed()),
-            Held::Bytes(mut packed) => {
+            FieldValue::Number(number) => each(number),
+            FieldValue::Fixed => Err(fixed()),
+            FieldValue::Bytes(mut packed) => {
                 while packed.at < packed.all.len() {
                     each(packed.varint()?)?;
                 }
@@ -113,7 +113,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'a> Held<'a> {
+impl<'a> FieldValue<'a> {
     /// Its number.
     pub fn number(self) -> Result<u64, Error> {
         match self {

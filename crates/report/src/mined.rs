@@ -4,7 +4,7 @@
 use model::mined::{ArithmeticStep, Mined, MinedEndpoint};
 use model::units::show_duration;
 
-use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
+use crate::figure::{clean, count, counted, level, rate, share, share_of, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -163,7 +163,21 @@ fn arithmetic(steps: &[ArithmeticStep], style: Style) -> String {
     out
 }
 
-/// The figure of a step.
+/// The figure of a step; users and connections are whole.
 pub(crate) fn value(step: &ArithmeticStep) -> String {
-    rate(step.value)
+    if step.value.fract() == 0.0 { level(step.value) } else { rate(step.value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_no_decimals() {
+        for (figure, shown) in [(2.0, "2"), (300_000.0, "300,000"), (18.75, "18.75"), (0.5, "0.50")]
+        {
+            let step = ArithmeticStep { value: figure, ..ArithmeticStep::default() };
+            assert_eq!(value(&step), shown);
+        }
+    }
 }

@@ -1,7 +1,6 @@
-//! What a run would do, before it does: values with where they come from, the mix, and the first
-//! requests as they would be sent.
+//! What a run would do: its settings with their origins, the mix, and the first requests as they would be sent.
 //!
-//! Owns the form. What the values are comes from those who resolved them, secrets masked already.
+//! Owns the form. The values come from the code that resolved them, with secrets already masked.
 
 use model::Mix;
 use model::plan::{EndpointPlan, FlowPlan};

@@ -8,7 +8,7 @@ use model::observed::{self, Figure, Series};
 use model::sweep::LevelKind;
 use model::units::SECOND;
 use model::{Arrivals, Arriving, Observed, ObservedSource, Program, Role, Run};
-use verdict::capacity::{Asked, Ending, Reading, Search, load_line, words};
+use verdict::capacity::{Ending, Reading, Search, SearchObjectives, load_line, words};
 
 pub use fixture::drawn::{closed_loop, hostile, mixed, open_loop, sweep};
 
@@ -44,7 +44,8 @@ pub fn search() -> (CapacitySearch, Reading) {
     let reading = words::read(&search, Some(Ending::Found));
     record.outcome = Some(reading.outcome.clone());
     let answer = search.answer();
-    record.load_line = answer.map(|at| load_line(&record, &Asked::default(), &at, &open_loop()));
+    record.load_line =
+        answer.map(|at| load_line(&record, &SearchObjectives::default(), &at, &open_loop()));
     (record, reading)
 }
 

@@ -97,7 +97,21 @@ impl Postgres {
         command.arg("-D").arg(&data).arg("-k").arg(folder.path());
         command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-c", "fsync=off"]);
         command.args(settings.iter().flat_map(|setting| ["-c", setting]));
-        Ok(Self { server: Server::start(command, port, folder)? })
+        let started = Self { server: Server::start(command, port, folder)? };
+        started.wait_until_ready()?;
+        Ok(started)
+    }
+
+    /// It listens before it is ready.
+    fn wait_until_ready(&self) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while let Err(error) = self.run("postgres", "") {
+            if Instant::now() > deadline {
+                return Err(error);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
     }
 
     /// The URL of a database in it.

@@ -1,12 +1,16 @@
 //! TLS on a connection, either side: bytes from the network to plaintext and back, by rustls.
 //!
-//! For whoever answers or asks over a net and hands all bytes on at once. Owns the state of one connection, and neither
-//! certificates nor what they are checked against: those are in the configuration that a connection is made from. The load
-//! engine has a session of its own, which keeps no bytes.
+//! For whoever answers or asks over a net and hands all bytes on at once. Owns the state of one connection, and how a
+//! server's certificate is judged where the user named those to trust (`trusted`). Certificates are in the configuration that
+//! a connection is made from. The load engine has a session of its own, which keeps no bytes.
+
+mod trusted;
 
 use std::io::{self, Read, Write};
 
 use rustls::Connection;
+
+pub use trusted::{Trusted, is_of_authority};
 
 /// The state of TLS on one connection.
 #[derive(Debug)]

@@ -209,21 +209,10 @@ fn call(function: &Function, of: &[Value], scene: &mut Scene<'_>, stack: &mut Ve
 
 /// Appends a whole number.
 pub(crate) fn decimal(number: i64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = number.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
     if number < 0 {
         out.push(b'-');
     }
-    out.extend_from_slice(&digits[at..]);
+    wire::push_decimal(out, number.unsigned_abs());
 }
 
 fn uuid(draws: &mut Draws, out: &mut Vec<u8>) {

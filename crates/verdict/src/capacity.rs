@@ -16,29 +16,29 @@
 //! 6. *Overload and return* (`reverse`): what held from idle, approached from above.
 //! 7. *Saturated* (`saturated`): a closed loop that keeps the server busy, as who holds requests back would.
 //!
-//! [`Asked`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
+//! [`SearchObjectives`] holds the objectives, `judge` says whether a run held, [`answer`] is what is known at any
 //! time, [`words`] puts it into sentences, [`fn@onward`] says what would find more, [`going_on`] how.
 
 pub mod answer;
-mod asked;
 pub mod estimate;
 pub mod judge;
+mod margin;
+mod objectives;
 mod onward;
 mod path;
 mod reverse;
 mod saturated;
 mod step;
-mod weighed;
 pub mod words;
 
 use model::capacity::{CapacitySearch, Judged, Outcome, Purpose, SearchStep, Settings, Step};
 use model::{Arrivals, LevelKind, Nanos, ReasonCode};
 
 pub use answer::{Answer, load_line};
-pub use asked::Asked;
 pub use judge::judge;
+pub use margin::{MetricMargin, Of};
+pub use objectives::SearchObjectives;
 pub use onward::{going_on, onward};
-pub use weighed::{Of, Weighed};
 pub use words::Reading;
 
 use estimate::{Estimate, Prior, Spacing};

@@ -7,10 +7,11 @@ use model::units::{Nanos, show_duration};
 use model::{Curve, CurveRow, Knee, LevelKind, ReasonCode, Scaling, Usl, Verdict};
 
 use crate::figures::{counted, level as show_level, level_of, levels_of, percent, rate, share};
-use crate::sound::SOUND;
-use crate::turned::is_marked;
+use crate::server_change::is_marked;
 use crate::usl;
 
+/// A level with a lower success ratio is not eligible as the best: its errors look like capacity.
+pub const MIN_SUCCESS: f64 = 0.90;
 /// Share of the best QPS that a level must reach to be as good.
 const AS_GOOD: f64 = 0.97;
 /// Growth from the level before that counts as still growing.
@@ -149,7 +150,7 @@ fn carried(row: &CurveRow) -> f64 {
 
 /// Whether a level's QPS is that of a server that answers there, as far as one row tells.
 pub(crate) fn sound(row: &CurveRow) -> bool {
-    known(row) && row.success.is_none_or(|ratio| ratio >= SOUND) && row.qps > 0.0
+    known(row) && row.success.is_none_or(|ratio| ratio >= MIN_SUCCESS) && row.qps > 0.0
 }
 
 /// Whether a row says anything of the server at its level: one that was cut short may be of a moment only.
@@ -169,7 +170,7 @@ fn nothing_sound(curve: &Curve) -> String {
     if curve.rows.is_empty() {
         return "No level was run".to_owned();
     }
-    let success = percent(SOUND);
+    let success = percent(MIN_SUCCESS);
     match curve.rows.iter().any(|row| row.cut_short) {
         true => format!(
             "No level has a usable QPS: each is INVALID, was cut short or had less than {success} success"
@@ -255,7 +256,7 @@ fn still_growing(rows: &[CurveRow], best: usize) -> bool {
 
 /// What happens past the best level: the first level that fails or falls, whichever comes first.
 fn beyond(curve: &Curve, top: &CurveRow) -> String {
-    let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < SOUND);
+    let failing = |row: &CurveRow| row.success.filter(|&ratio| ratio < MIN_SUCCESS);
     // Where something else was the limit the server carries at least that: nothing fell.
     let valid = |row: &CurveRow| row.verdict.is_none_or(|verdict| verdict == Verdict::Valid);
     let fallen = |row: &CurveRow| valid(row) && row.qps < FALLEN * top.qps;
@@ -286,7 +287,7 @@ fn rates(curve: &Curve, best: usize) -> String {
     let leading = believable().take_while(kept).last();
     let first_missed = believable().find(|row| !kept(row));
     let missed = first_missed.map(|row| {
-        let success = row.success.filter(|&ratio| ratio < SOUND);
+        let success = row.success.filter(|&ratio| ratio < MIN_SUCCESS);
         let success =
             success.map_or_else(String::new, |r| format!(", of which {} succeeded", share(r)));
         let ended = row.sessions.filter(|sessions| !sessions.reaches(KEPT_UP));
@@ -415,7 +416,7 @@ fn qps(row: &CurveRow) -> String {
 
 /// That a level's QPS counts failures, where they are more than a few; of more than a tenth others tell.
 pub(crate) fn failing_some(row: &CurveRow) -> String {
-    let some = row.success.filter(|ratio| (SOUND..ALL_SUCCEED).contains(ratio));
+    let some = row.success.filter(|ratio| (MIN_SUCCESS..ALL_SUCCEED).contains(ratio));
     some.map_or_else(String::new, |ratio| format!(" ({} of them succeeded)", share(ratio)))
 }
 

@@ -266,19 +266,7 @@ mod tests {
 
     fn sweep(kind: LevelKind, runs: Vec<Run>) -> Sweep {
         let levels = (1..).zip(runs).map(|(n, run)| Level { level: f64::from(n), run }).collect();
-        Sweep {
-            schema: model::sweep::SCHEMA.into(),
-            plimsoll: closed().plimsoll,
-            name: "apiserver".into(),
-            url: closed().plan.url,
-            started_at: closed().started_at,
-            command: Vec::new(),
-            kind,
-            objective_mean_ns: 500_000_000,
-            ended: None,
-            levels,
-            again: None,
-        }
+        Sweep { kind, ..fixture::sound::sweep(levels) }
     }
 
     #[test]

@@ -296,7 +296,24 @@ fn silent(run: &Run, silence: &Silence) -> bool {
         || totals.unfinished > 0
         || behind
         || run.users.as_ref().is_some_and(waits);
-    !silence.ended && open && length >= least
+    !silence.ended && open && length >= least && many_wait(run, length)
+}
+
+/// Whether half of those who would have asked by now wait at the end of a silence: of users that pause between their requests, one
+/// that waits may be the only one who asked.
+fn many_wait(run: &Run, length: Nanos) -> bool {
+    let Some(users) = &run.users else { return true };
+    let waiting = users.end_waits.values().fold(0, |sum: u64, &n| sum.saturating_add(n));
+    // Waits are kept from half a second on, which is the shortest silence too.
+    asking(run, length.saturating_sub(SHORTEST)).is_none_or(|asked| waiting as f64 >= asked / 2.0)
+}
+
+/// How many users ask in a period of this length, of those that pause between their requests; none where they do not.
+fn asking(run: &Run, length: Nanos) -> Option<f64> {
+    let plan = &run.plan;
+    let pause_ns = plan.pace_ns.max(plan.think_ns).filter(|_| plan.rate_per_s.is_none())?;
+    let each = length as f64 / pause_ns.max(1) as f64;
+    Some(f64::from(plan.connections) * each.min(1.0))
 }
 
 /// Every user waited at once, far longer than requests usually do here, and in the end got a response or was
@@ -321,8 +338,8 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     // Where a connection has several requests in flight, one that is slow by itself holds up those behind it.
     let apart = run.plan.pipeline <= 1;
-    if run.plan.rate_per_s.is_some() && constant && apart && silence.released {
-        // Of few arrivals a second hardly one waits for all of it.
+    if (run.plan.rate_per_s.is_some() && constant || pauses) && apart && silence.released {
+        // Of few requests a second hardly one waits for all of it.
         return true;
     }
     let Ok(service) = run.histogram("service") else { return false };
@@ -333,15 +350,23 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     // Who was given up waited for the time-out.
     let waited = count(length.min(run.plan.timeout_ns) / 10 * 9);
     let quick = 1.0 - count(length / 2) as f64 / service.count().max(1) as f64;
-    waited >= users && !slow_by_themselves(run, quick, length)
+    // Users that pause may ask at the same instants, after which the one whose request is slow is the only one who waits.
+    let silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    let as_long = silences.filter(|other| other.ended && other.duration_ns() >= length / 10 * 9);
+    let times = if pauses { as_long.count().max(1) as u64 } else { 1 };
+    waited >= users.saturating_mul(times) && !slow_by_themselves(run, quick, length)
 }
 
-/// Whether so few arrivals of an open loop came in a period of this length that all of them may have been slow by themselves,
-/// if the others of the run were: `quick` is the share of its responses that took less than half of it.
+/// Whether so few requests were made in a period of this length that all of them may have been slow by themselves, if the
+/// others of the run were: `quick` is the share of its responses that took less than half of it. In a closed loop
+/// without pauses all users wait.
 fn slow_by_themselves(run: &Run, quick: f64, length: Nanos) -> bool {
-    let arrivals = run.rates.offered_per_s * length as f64 / SECOND as f64;
-    let attempts = run.totals.attempts.max(1) as f64;
-    run.plan.rate_per_s.is_some() && arrivals * quick < attempts.ln() + IMPROBABLE
+    let improbable = match (run.plan.rate_per_s, asking(run, length)) {
+        (Some(_), _) => run.rates.offered_per_s * length as f64 / SECOND as f64 * quick,
+        (None, Some(asked)) => -asked * (1.0 - quick).ln(),
+        (None, None) => return false,
+    };
+    improbable < (run.totals.attempts.max(1) as f64).ln() + IMPROBABLE
 }
 
 /// Connections that were cut off within one or two blocks, far more than in all others: what a part of the

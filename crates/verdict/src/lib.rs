@@ -20,6 +20,7 @@
 pub mod audit;
 pub mod blocks;
 pub mod capacity;
+mod changed_between_runs;
 pub mod changes;
 pub mod comparison;
 pub mod curve;
@@ -36,13 +37,12 @@ mod offered;
 #[cfg(test)]
 mod published;
 pub mod refused;
-mod seen;
-pub mod sound;
-mod turned;
+mod server_change;
 pub mod usl;
 pub mod validity;
 
 pub use audit::{Audit, audit};
+pub use changed_between_runs::KnownResponses;
 pub use comparison::Comparison;
 pub use curve::Reading;
 pub use diff::Diff;
@@ -53,8 +53,7 @@ pub use gone::{Gone, gone_for_good};
 pub use ladder::{Ladder, Outcome, Step};
 pub use offered::{kept_up, untimed_share};
 pub use refused::refused;
-pub use seen::Seen;
-pub use turned::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
+pub use server_change::{mark_changed, mark_turned, measured_again, same_server, to_measure_again};
 pub use validity::{Stability, judge, stability};
 
 /// The run that intervals make, with its dips found and its figures judged.

@@ -1,4 +1,4 @@
-//! A sweep of something that responds with failures alone: which status it was.
+//! A sweep of an API that responds with failures only: which status they had.
 
 use std::collections::BTreeMap;
 
@@ -59,8 +59,8 @@ fn nearly_all_failed(run: &Run) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use model::ErrorClass;
     use model::sweep::Level;
-    use model::{ErrorClass, LevelKind};
 
     use super::*;
     use fixture::sound::closed;
@@ -74,19 +74,7 @@ mod tests {
             run.totals.errors.add(ErrorClass::Status, failed.map(|(_, n)| n).sum());
             Level { level: f64::from(n), run }
         };
-        Sweep {
-            schema: model::sweep::SCHEMA.into(),
-            plimsoll: closed().plimsoll,
-            name: "api".into(),
-            url: closed().plan.url,
-            started_at: closed().started_at,
-            command: Vec::new(),
-            kind: LevelKind::Concurrency,
-            objective_mean_ns: 500_000_000,
-            ended: None,
-            levels: (1..).zip(statuses).map(level).collect(),
-            again: None,
-        }
+        fixture::sound::sweep((1..).zip(statuses).map(level).collect())
     }
 
     #[test]

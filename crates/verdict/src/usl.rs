@@ -7,8 +7,8 @@
 use model::{Curve, CurveRow, LevelKind, Peak, Usl, Verdict};
 use statistics::usl::Law;
 
+use crate::curve::MIN_SUCCESS;
 use crate::figures::{level as show, percent, rate};
-use crate::sound::SOUND;
 
 /// Levels that three coefficients need at least.
 const FEWEST: usize = 6;
@@ -62,7 +62,7 @@ pub fn of(curve: &Curve) -> Result<Usl, String> {
 /// Lower bounds and failures would bend the curve by what is not the server's.
 fn counts(row: &CurveRow) -> bool {
     let believed = matches!(row.verdict, None | Some(Verdict::Valid));
-    let sound = row.success.is_none_or(|ratio| ratio >= SOUND);
+    let sound = row.success.is_none_or(|ratio| ratio >= MIN_SUCCESS);
     believed && sound && !row.cut_short && row.level >= 1.0 && row.qps.is_finite() && row.qps > 0.0
 }
 

@@ -84,7 +84,7 @@ pub const RULES: &[Rule] = &[
                     row at the end (likewise); no response arrived any more, to the \
                     end of the run; all users waited at once for {STALL} of the window and \
                     {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
-                    p50, unless all of the few that arrived meanwhile may have been slow by themselves); \
+                    p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); \
                     the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, \
@@ -120,13 +120,13 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::FastErrors,
-        condition: "more than {FAILING} of the responses failed by status or check; or the server was \
-                    not gone, and more than {FAILING} of the attempts had no response for another \
-                    reason than the time-out, or {HALF_FAILING} for any reason; or an endpoint of several \
-                    failed {ENOUGH} times or more and never succeeded, while the others mostly did",
+        condition: "more than {FAILING} of the responses failed by status or check; or the server was not gone, and such \
+                    responses took more than {FAILING} of the time of a closed loop's users, or more than {FAILING} of the \
+                    attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason; or an endpoint \
+                    of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
-                      the attempts and stayed, and responses did not slow down first: something \
+                      the attempts, or of that time, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
@@ -152,7 +152,7 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::AchievedBelowOffered,
         condition: "over {SHORTFALL} of an open loop's arrivals were not sent in the window (of \
                     one that ends by count (-n): by when the last was due), \
-                    although connections were free",
+                    although connections were free and the server was not gone",
         consequence: "LOWER_BOUND: the server saw less than the rate asked for. A note when the \
                       generator had time left and the server did not let {TURNED_AWAY} of the \
                       attempts or more connect, or one connection in a hundred took {SENT_AGAIN} \
@@ -172,7 +172,7 @@ pub const RULES: &[Rule] = &[
                       {TIMING_OUT} of the attempts timed out, or service times, of the window or of \
                       its last part, show a queue (mean {QUEUED} times the least, with little spread), or there were \
                       more connections than a constant rate needs at the mean service time, by three times the \
-                      square root of that number",
+                      square root of that number. Nothing where such a server was gone, which has a rule of its own",
         advice: "Raise -c (and --max-inflight); if QPS does not follow, the server is the limit.",
         brief: "-c held arrivals back: raise it",
         check: generator::exhausted,
@@ -343,9 +343,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::Throttled,
-        condition: "a quota on processor time (cgroup) kept the generator from running for \
-                    {SHARE} of the window or more; or for {SEEN} at a time on average, and that \
-                    is {SUBSTANTIAL} or more of the longest response",
+        condition: "a quota on processor time (cgroup) kept the generator from running for {SHARE} of the window or more, \
+                    unless each time, with that of catching up behind it, was below {SUBSTANTIAL} of the median response time; \
+                    or for {SEEN} at a time on average, and that is {SUBSTANTIAL} or more of the longest response",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
                       generator's. Else LOWER_BOUND: the server carries at least this, and true \
                       latencies are no higher. In either case the server is not at fault: the \
@@ -357,12 +357,12 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: ReasonCode::GeneratorPaused,
-        condition: "a worker neither ran nor waited for events or a processor, or the whole process \
-                    did not run though it had a processor, for {SHARE} of the \
-                    window or more; or for {SEEN} at a time, and that is {SUBSTANTIAL} or more \
-                    of the longest response; or it waited {PAGED} times a second or more for \
-                    memory that was read from disk. Either the worker was stopped, its machine \
-                    was paused, or its memory did not stay in place",
+        condition: "a worker neither ran nor waited for events or a processor, or the whole process did not run though it \
+                    had a processor, for {SHARE} of the window or more, unless each time, with that of catching up behind \
+                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, and that is \
+                    {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
+                    memory that was read from disk. Either the worker was stopped, its machine was paused, or its memory \
+                    did not stay in place",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
                       generator's. Else LOWER_BOUND: the server carries at least this, and true \
                       latencies are no higher. In either case the server is not at fault: the \

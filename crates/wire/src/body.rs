@@ -6,7 +6,7 @@
 use crate::chunked::{Chunked, Part};
 use crate::error::WireError;
 use crate::framing::Framing;
-use crate::head::Held;
+use crate::head::PartialHead;
 use crate::walk::Bounds;
 
 /// What is still to come of a body.
@@ -36,7 +36,7 @@ impl Body {
     #[inline]
     pub(crate) fn next<'i>(
         &mut self,
-        held: &mut Held,
+        held: &mut PartialHead,
         bounds: Bounds,
         input: &mut &'i [u8],
     ) -> Result<Option<Part<'i>>, WireError> {

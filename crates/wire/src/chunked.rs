@@ -5,7 +5,7 @@
 
 use crate::error::WireError;
 use crate::framing::Section;
-use crate::head::{Held, Place};
+use crate::head::{PartialHead, Place};
 use crate::walk::Bounds;
 
 /// Bytes of one chunk's extension, its semicolon and white space included.
@@ -60,7 +60,7 @@ impl Chunked {
     /// Goes on over `input` to the next data, or to the end of the body.
     pub(crate) fn next<'i>(
         &mut self,
-        held: &mut Held,
+        held: &mut PartialHead,
         bounds: Bounds,
         input: &mut &'i [u8],
     ) -> Result<Option<Part<'i>>, WireError> {

@@ -10,7 +10,7 @@ use crate::walk::{Bounds, Head, Walk};
 
 /// The part of a head that has arrived so far, on the heap only while there is one.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct PartialHead {
     partial: Option<Box<Partial>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Place<'i> {
 /// How much of the input is copied at a time, so that a body behind a head's end is not.
 const PIECE_BYTES: usize = 1024;
 
-impl Held {
+impl PartialHead {
     /// Whether no part of a head is held.
     pub(crate) fn is_empty(&self) -> bool {
         self.partial.is_none()

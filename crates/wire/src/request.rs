@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::chunked::Part;
 use crate::error::{Excerpt, WireError};
 use crate::framing::{Framing, Section};
-use crate::head::{Held, Place};
+use crate::head::{PartialHead, Place};
 use crate::headers::Headers;
 use crate::response::Eof;
 use crate::start_line::path_and_query;
@@ -32,7 +32,7 @@ use crate::walk::{Bounds, Head, Limits};
 /// ```
 #[derive(Debug)]
 pub struct RequestParser {
-    held: Held,
+    held: PartialHead,
     body: Body,
     bounds: Bounds,
     phase: Phase,
@@ -97,7 +97,7 @@ impl RequestParser {
     /// A parser for a new connection. It allocates nothing until a head arrives in parts.
     pub fn new(limits: Limits) -> Self {
         Self {
-            held: Held::default(),
+            held: PartialHead::default(),
             body: Body::Length(0),
             bounds: limits.into(),
             phase: Phase::Head,

@@ -7,7 +7,7 @@ use crate::body::Body;
 use crate::chunked::Part;
 use crate::error::WireError;
 use crate::framing::{Framing, Section};
-use crate::head::{Held, Place};
+use crate::head::{PartialHead, Place};
 use crate::headers::Headers;
 use crate::last_head::LastHead;
 use crate::walk::{Bounds, Head, Limits};
@@ -49,7 +49,7 @@ pub enum ResponseTo {
 /// ```
 #[derive(Debug)]
 pub struct ResponseParser {
-    held: Held,
+    held: PartialHead,
     body: Body,
     bounds: Bounds,
     phase: Phase,
@@ -121,7 +121,7 @@ impl ResponseParser {
     /// parts.
     pub fn new(limits: Limits) -> Self {
         Self {
-            held: Held::default(),
+            held: PartialHead::default(),
             body: Body::Length(0),
             bounds: limits.into(),
             phase: Phase::Idle,

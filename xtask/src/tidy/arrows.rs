@@ -35,10 +35,10 @@ const PLACES: &[Place] = &[
     Place { name: "report", pure: true, may_use: &["model", "verdict"] },
     Place { name: "traffic", pure: true, may_use: &["model", "wire"] },
     Place { name: "script", pure: false, may_use: &["model", "wire", "traffic"] },
-    Place { name: "engine", pure: false, may_use: &["model", "wire", "net", "traffic"] },
+    Place { name: "engine", pure: false, may_use: &["model", "wire", "tls", "net", "traffic"] },
     Place { name: "gate", pure: false, may_use: &["model", "wire", "tls", "net"] },
     Place { name: "target", pure: false, may_use: &["model", "wire", "tls", "net"] },
-    Place { name: "testkit", pure: false, may_use: &["model", "wire", "net"] },
+    Place { name: "testkit", pure: false, may_use: &["net"] },
     Place {
         name: "measure",
         pure: false,

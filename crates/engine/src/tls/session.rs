@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    /// After an error: what the server is to be told of it.
+    /// After an error: the alert to send to the server.
     fn write_alert(&mut self, records: &mut Records) {
         while self.connection.wants_write() {
             match self.connection.process_tls_records(&mut []).state {

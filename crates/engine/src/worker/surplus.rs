@@ -1,8 +1,8 @@
-//! Bytes that nothing was asked for, and the time after the last response in which they are listened for.
+//! Surplus bytes, which no request asked for, and the time for which a worker listens for them after the last response.
 //!
-//! A surplus response that comes while another request is out cannot be told from the response to it: each
-//! response on the connection is then taken for that to the next request. What gives it away is that one
-//! response more than there were requests is left at the end. So connections stay open for a while then.
+//! A surplus response that comes while another request is out cannot be distinguished from the response to it: each
+//! response on the connection is then taken for that to the next request. Only at the end does it show, because one
+//! response more than there were requests is left. So connections stay open for a while after the last response.
 
 use model::interval::{Phase, WorkerUse};
 use model::units::MILLISECOND;

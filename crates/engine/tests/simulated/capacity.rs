@@ -6,7 +6,7 @@ use model::units::{MILLISECOND, SECOND};
 use model::{Arrivals, Arriving, LevelKind};
 use target::Options;
 use verdict::capacity::judge::judge;
-use verdict::capacity::{Answer, Asked, Ending, Next, Search};
+use verdict::capacity::{Answer, Ending, Next, Search, SearchObjectives};
 
 use crate::harness::{Load, closed, drive, open};
 use crate::server::built_in;
@@ -61,7 +61,7 @@ fn search(settings: Settings, path: &str) -> (Search, Answer) {
         let load = load(&step, &settings, path, seed);
         let mut run = drive(&load, |world| built_in(world, &Options::default())).run;
         run.validity = verdict::judge(&run);
-        let margins = Asked::default().margins(&run, &[], step.purpose);
+        let margins = SearchObjectives::default().margins(&run, &[], step.purpose);
         let judged = judge(&run, margins, search.idle_mean_ns());
         assert_ne!(judged.outcome, Outcome::Generator, "{path}: {step:?} {judged:?}");
         search.feed(step, judged, step.rest_ns + step.warmup_ns + step.window_ns);

@@ -370,6 +370,35 @@ fn a_stall_of_users_that_pause_is_named_and_slow_requests_of_some_are_not() {
     }
 }
 
+/// Users that were held up together ask in step from then on: a moment later, one whose request is slow, or never gets a
+/// response, is the only one who waits.
+#[test]
+fn a_slow_request_of_users_in_step_is_no_absence() {
+    let load = closed(20).with(|plan| {
+        (plan.pace_ns, plan.warmup_ns) = (Some(SECOND), 3 * SECOND);
+        (plan.duration_ns, plan.timeout_ns) = (Some(6 * SECOND), 10 * SECOND);
+    });
+    for stuck in [false, true] {
+        let run = judged(
+            drive(&load, |world| {
+                scripted(world, &load.request, move |request| {
+                    let held = (2 * SECOND).saturating_sub(request.at);
+                    let one = request.at >= 2 * SECOND && request.nth % 20 == 7;
+                    let slow = if one && !stuck { 800 } else { 2 };
+                    let never = one && stuck && request.at >= 15 * SECOND / 2;
+                    (!never).then(|| Reply::ok_after(held + slow * MILLISECOND))
+                })
+                .0
+            })
+            .run,
+        );
+        let silences = &run.presence.as_ref().expect("it is kept").silences;
+        let longest = silences.iter().map(model::Silence::duration_ns).max();
+        assert!(longest > Some(SECOND / 2), "{silences:?}");
+        assert_eq!(finding(&run), None, "stuck: {stuck}");
+    }
+}
+
 /// Whoever sends every two seconds tries as often while the server is dead: what fails is the part of the requests that
 /// it is of the time.
 #[test]

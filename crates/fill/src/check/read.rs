@@ -1,4 +1,5 @@
-//! From words to an expression, by recursive descent. PostgreSQL's, MySQL's and SQLite's spellings at once.
+//! Parses tokens to an expression, by recursive descent. It accepts the spellings of PostgreSQL, MySQL and SQLite at
+//! once.
 
 use super::token::{Token, tokens};
 use super::{Expr, Function, Logic, Relation};
@@ -154,7 +155,17 @@ impl Reader<'_> {
                 self.at += 1;
                 self.like(left, word == "like")
             }
-            "regexp" | "rlike" | "glob" => {
+            "glob" => {
+                self.at += 1;
+                Some(match self.sum()? {
+                    Expr::Text(pattern) if !pattern.contains(['%', '_', '[']) => {
+                        let pattern = pattern.replace('*', "%").replace('?', "_");
+                        Expr::Like(Box::new(left), pattern, true)
+                    }
+                    _ => Expr::Unknown,
+                })
+            }
+            "regexp" | "rlike" => {
                 self.at += 1;
                 self.sum()?;
                 Some(Expr::Unknown)

@@ -39,6 +39,8 @@ fn bounds_follow_from_conditions() {
         ("(s = lower(s))", vec![(2, Bound::Small)]),
         ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01"), false))]),
         ("t < '2020-01-01'", vec![(3, Bound::To(text("2020-01-01"), true))]),
+        ("((a % 2) = 0)", vec![(0, Bound::Remainder(2.0, 0.0))]),
+        ("s GLOB 'SKU-?*'", vec![(2, Bound::Like(text("SKU-_%")))]),
     ] {
         assert_eq!(bounds(&read_one(condition)), (wanted, true), "{condition}");
     }
@@ -46,7 +48,9 @@ fn bounds_follow_from_conditions() {
 
 #[test]
 fn no_bound_follows_for_others_than_the_column_that_may_be_null() {
-    for condition in ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 = 0"] {
+    for condition in
+        ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 > 0", "s GLOB '[a-z]*'"]
+    {
         assert_eq!(bounds(&read_one(condition)), (Vec::new(), false), "{condition}");
     }
 }

@@ -1,4 +1,4 @@
-//! Words of an SQL expression.
+//! Tokens of an SQL expression.
 
 /// A word.
 #[derive(Debug, Clone, PartialEq)]

@@ -47,18 +47,9 @@ WHERE c.CONSTRAINT_SCHEMA = DATABASE() ORDER BY t.TABLE_NAME, c.CONSTRAINT_NAME"
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables: Vec<Table> = Vec::new();
     for row in all(database, TABLES)? {
-        tables.push(Table {
-            name: Name { schema: None, table: text(&row, 0) },
-            columns: Vec::new(),
-            uniques: Vec::new(),
-            partial: Vec::new(),
-            exclusions: Vec::new(),
-            has_primary: false,
-            references: Vec::new(),
-            checks: Vec::new(),
-            rowid: None,
-            unfit: unfit(&text(&row, 1), &text(&row, 2)),
-        });
+        let name = Name { schema: None, table: text(&row, 0) };
+        let unfit = unfit(&text(&row, 1), &text(&row, 2));
+        tables.push(Table { unfit, ..Table::new(name, Vec::new()) });
     }
     let places: BTreeMap<String, usize> =
         tables.iter().enumerate().map(|(at, table)| (table.name.table.clone(), at)).collect();

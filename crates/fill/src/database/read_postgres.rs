@@ -93,18 +93,8 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut places = BTreeMap::new();
     for row in all(database, TABLES)? {
         places.insert(text(&row, 0), tables.len());
-        tables.push(Table {
-            name: Name { schema: row[1].clone(), table: text(&row, 2) },
-            columns: Vec::new(),
-            uniques: Vec::new(),
-            partial: Vec::new(),
-            exclusions: Vec::new(),
-            has_primary: false,
-            references: Vec::new(),
-            checks: Vec::new(),
-            rowid: None,
-            unfit: unfit(&text(&row, 3)),
-        });
+        let name = Name { schema: row[1].clone(), table: text(&row, 2) };
+        tables.push(Table { unfit: unfit(&text(&row, 3)), ..Table::new(name, Vec::new()) });
     }
     let mut numbers: Vec<BTreeMap<String, usize>> = vec![BTreeMap::new(); tables.len()];
     for row in all(database, COLUMNS)? {

@@ -92,18 +92,9 @@ fn table(database: &mut dyn Database, name: &str, sql: &str) -> Result<Table> {
     let free = names
         .into_iter()
         .find(|name| !columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)));
-    Ok(Table {
-        name: Name { schema: None, table: name.to_owned() },
-        columns,
-        uniques,
-        partial,
-        exclusions: Vec::new(),
-        has_primary,
-        references: Vec::new(),
-        checks,
-        rowid: free.filter(|_| !without_rowid),
-        unfit: None,
-    })
+    let rowid = free.filter(|_| !without_rowid);
+    let table = Table::new(Name { schema: None, table: name.to_owned() }, columns);
+    Ok(Table { uniques, partial, has_primary, checks, rowid, ..table })
 }
 
 /// Says which texts have to be JSON: `CHECK (json_valid(doc))`.

@@ -1,4 +1,4 @@
-//! From the names of types to what columns hold.
+//! Maps the names of types to what their columns hold.
 
 use crate::schema::Type;
 

@@ -1,6 +1,6 @@
-//! Texts that are something else: days, times, numbers, UUIDs, addresses of mailboxes.
+//! Texts that contain something else: days, times, numbers, UUIDs, e-mail addresses.
 //!
-//! Owns how such a text is recognised and written. A form is one only if it writes every text that it reads as it was.
+//! Owns how such a text is recognised and written. A form applies only if writing reproduces every text that was read.
 
 use serde::{Deserialize, Serialize};
 

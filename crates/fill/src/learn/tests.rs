@@ -14,18 +14,10 @@ fn table(kinds: &[Type]) -> Table {
         counted: false,
         folds: false,
     };
-    Table {
-        name: Name { schema: None, table: "t".into() },
-        columns: kinds.iter().enumerate().map(column).collect(),
-        partial: Vec::new(),
-        exclusions: Vec::new(),
-        uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
-        has_primary: true,
-        references: Vec::new(),
-        checks: Vec::new(),
-        rowid: None,
-        unfit: None,
-    }
+    let name = Name { schema: None, table: "t".into() };
+    let uniques = vec![Unique { rule: "key".into(), columns: vec![0] }];
+    let table = Table::new(name, kinds.iter().enumerate().map(column).collect());
+    Table { uniques, has_primary: true, ..table }
 }
 
 const INT: Type = Type::Int { min: 0, max: i64::MAX as i128 };

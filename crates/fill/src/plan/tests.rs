@@ -28,18 +28,9 @@ fn schema(tables: &[(&str, &[(usize, bool)])]) -> Schema {
             }
         });
         let references = links.collect();
-        Table {
-            name: Name { schema: None, table: (*name).to_owned() },
-            columns,
-            partial: Vec::new(),
-            exclusions: Vec::new(),
-            uniques: vec![Unique { rule: "key".into(), columns: vec![0] }],
-            has_primary: true,
-            references,
-            checks: Vec::new(),
-            rowid: None,
-            unfit: None,
-        }
+        let name = Name { schema: None, table: (*name).to_owned() };
+        let uniques = vec![Unique { rule: "key".into(), columns: vec![0] }];
+        Table { uniques, has_primary: true, references, ..Table::new(name, columns) }
     };
     Schema { dialect: Dialect::Sqlite, tables: tables.iter().map(table).collect() }
 }

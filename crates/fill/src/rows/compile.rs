@@ -1,17 +1,16 @@
-//! From schema and facts to makers of columns.
+//! Compiles schema and facts to the generators of columns.
 
 use model::random::Permutation;
 
-use super::limits::Limits;
+use super::conditions::Conditions;
 use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::{Plain, value_of};
 use super::unique::{self, Board};
 use super::{Maker, OldKeys, Rows, TableRows};
-use crate::check::{self, Bound, Expr, Logic, Relation};
 use crate::draw::{key_of, key_of_text};
 use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
-use crate::kind::{Kind, kind_of};
+use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn::{FEW, Learned};
 use crate::schema::{Schema, Table, Type};
 use crate::spread::{Spread, pool_weights, usual_weights, weights_of_counts};
@@ -91,97 +90,6 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     Ok(made)
 }
 
-/// The pattern of LIKE that conditions prescribe for a column.
-pub fn pattern_of(table: &Table, column: usize) -> Option<String> {
-    let conditions = Conditions::of(table).ok()?;
-    conditions.limits.into_iter().nth(column)?.like
-}
-
-/// What a table's conditions say.
-struct Conditions {
-    limits: Vec<Limits>,
-    /// Columns that may not lie below another, and whether they may be equal to it.
-    after: Vec<Option<(usize, bool)>>,
-    /// Those that say more than that.
-    checks: Vec<(String, Expr)>,
-}
-
-impl Conditions {
-    fn of(table: &Table) -> Result<Self> {
-        let mut limits: Vec<Limits> = table.columns.iter().map(Limits::of).collect();
-        let mut after = vec![None; table.columns.len()];
-        let mut checks = Vec::new();
-        for rule in &table.checks {
-            let column = |name: &str| match rule.value {
-                Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
-                _ => table.column_meant(name),
-            };
-            let condition = check::read(&rule.text, &column);
-            let named = table.columns_of(rule);
-            if named.is_empty() && check::holds(&condition, &[]) == Some(false) {
-                let why = format!("{}: its condition {} allows no row", table.name, rule.rule);
-                return unsatisfiable(why);
-            }
-            let (bounds, _) = check::bounds(&condition);
-            for (column, bound) in bounds {
-                limits[column].add(&table.columns[column].kind, &bound);
-                if let Bound::Before(later, strictly) = bound {
-                    // Not in a circle.
-                    if after[column].is_none_or(|(base, _)| base != later) {
-                        after[later] = Some((column, strictly));
-                    }
-                }
-            }
-            checks.push((format!("{} of {}", rule.rule, table.places(&named)), condition));
-        }
-        break_circles(&mut after);
-        allow_values(table, &limits)?;
-        Ok(Self { limits, after, checks })
-    }
-
-    /// Pairs of columns that must not be equal.
-    fn apart(&self) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        for (_, check) in &self.checks {
-            different(check, &mut found);
-        }
-        found
-    }
-
-    /// The conditions that can be judged of rows with these columns: all of them, since bounds say less than a
-    /// condition may mean for what was learnt.
-    fn left(self, written: &[usize]) -> Vec<(String, Expr)> {
-        let judged = |(_, check): &(String, Expr)| {
-            let mut columns = Vec::new();
-            columns_of(check, &mut columns);
-            columns.iter().all(|column| written.contains(column))
-        };
-        self.checks.into_iter().filter(judged).collect()
-    }
-}
-
-/// Whether what conditions and types say of each column alone allows values.
-fn allow_values(table: &Table, limits: &[Limits]) -> Result<()> {
-    for (column, of) in table.columns.iter().enumerate() {
-        let none = match &of.kind {
-            // What lies between two numbers, and what a type without digits holds, is not known here.
-            Type::Float => false,
-            Type::Decimal { .. } if !of.type_name.contains('(') => false,
-            Type::Enum(values) if values.is_empty() => true,
-            _ => limits[column].is_empty(),
-        };
-        if none && of.generated.is_none() {
-            let (place, name) = (table.place(column), &of.type_name);
-            let rules = table.checks.iter().filter(|rule| table.columns_of(rule).contains(&column));
-            let rules: Vec<&str> = rules.map(|rule| rule.rule.as_str()).collect();
-            let rules = rules.join(", ");
-            let why = format!("{place}: its conditions allow no value of the type {name}: {rules}");
-            return unsatisfiable(why.trim_end_matches(": "));
-        }
-    }
-    Ok(())
-}
-
 /// Says which links may give a row another parent, where its conditions are not met: those that no rule of uniqueness
 /// depends on. Each moves by a step of its own.
 fn give_steps(links: &mut [Link], makers: &[Option<Maker>]) {
@@ -193,59 +101,6 @@ fn give_steps(links: &mut [Link], makers: &[Option<Maker>]) {
         });
         let bound = tells_apart || link.second_to.is_some() || seconds.contains(&at);
         link.step = if bound { 0 } else { at as u64 + 1 };
-    }
-}
-
-/// A column depends on one other at most; where that leads back to it, it depends on none.
-fn break_circles(after: &mut [Option<(usize, bool)>]) {
-    for start in 0..after.len() {
-        let mut at = start;
-        for _ in 0..after.len() {
-            match after[at] {
-                Some((next, _)) if next == start => {
-                    after[at] = None;
-                    break;
-                }
-                Some((next, _)) => at = next,
-                None => break,
-            }
-        }
-    }
-}
-
-fn different(expr: &Expr, found: &mut Vec<(usize, usize)>) {
-    let columns = |left: &Expr, right: &Expr| match (left, right) {
-        (Expr::Column(left), Expr::Column(right)) => Some((*left, *right)),
-        _ => None,
-    };
-    match expr {
-        Expr::Logic(Logic::And, parts) => parts.iter().for_each(|part| different(part, found)),
-        Expr::Compare(Relation::Different, left, right) => found.extend(columns(left, right)),
-        Expr::Not(inner) => {
-            if let Expr::Compare(Relation::Equal, left, right) = &**inner {
-                found.extend(columns(left, right));
-            }
-        }
-        _ => {}
-    }
-}
-
-fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
-    match expr {
-        Expr::Column(column) => found.push(*column),
-        Expr::Logic(_, parts) => parts.iter().for_each(|part| columns_of(part, found)),
-        Expr::Not(inner) | Expr::IsNull(inner) | Expr::Like(inner, ..) | Expr::Call(_, inner) => {
-            columns_of(inner, found);
-        }
-        Expr::Compare(_, left, right) | Expr::Arithmetic(_, left, right) => {
-            columns_of(left, found);
-            columns_of(right, found);
-        }
-        Expr::In(value, list) => {
-            columns_of(value, found);
-            list.iter().for_each(|part| columns_of(part, found));
-        }
-        Expr::Text(_) | Expr::Number(_) | Expr::Bool(_) | Expr::Null | Expr::Unknown => {}
     }
 }
 
@@ -274,11 +129,6 @@ fn links(
         if open.is_empty() {
             continue;
         }
-        if reference.table == at && open.iter().any(|column| reference.targets.contains(column)) {
-            let place = table.places(&reference.columns);
-            let why = "refers to columns of its own, and no way is known to make these";
-            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
-        }
         let key = key_of(&[key, 1 << 32 | number as u64]);
         let mut link = link(schema, facts, (at, number), &open, key)?;
         if parts.clone().any(|of| same(&of)) {
@@ -295,8 +145,33 @@ fn links(
             makers[column] = Some(Maker::Part { link: links.len(), part });
         }
         links.push(link);
+        if !open.iter().any(|&column| is_circle(at, &links, makers, column)) {
+            continue;
+        }
+        if open.iter().any(|&column| !table.columns[column].nullable) {
+            let place = table.places(&reference.columns);
+            let why =
+                "refers to columns that are made of its own, and no way is known to make these";
+            return unsatisfiable(format!("{place}: the foreign key {} {why}", reference.rule));
+        }
+        let last = links.len() - 1;
+        links[last].deal = Deal::Nobody;
     }
     Ok(links)
+}
+
+/// Whether a column is made of itself, by references of rows to others of the same table.
+fn is_circle(table: usize, links: &[Link], makers: &[Option<Maker>], start: usize) -> bool {
+    let next = |column: &usize| match &makers[*column] {
+        Some(Maker::Part { link, part }) => {
+            let link = &links[*link];
+            let is_own = link.table == table && !matches!(link.deal, Deal::Nobody);
+            is_own.then(|| link.targets[*part])
+        }
+        _ => None,
+    };
+    let mut way = std::iter::successors(next(&start), next).take(makers.len());
+    way.any(|column| column == start)
 }
 
 /// A foreign key, of which these columns are open: no other one decides them.
@@ -437,7 +312,7 @@ fn any(
     let has_default = column.default.as_deref().is_some_and(|text| text != "NULL" && !draws(text));
     let default = column.default.as_deref().and_then(number_in);
     let barred = default.is_some_and(|number| limits.clamp(number) != number);
-    let bounded = limits.one_of.is_some() || barred;
+    let bounded = limits.one_of.is_some() || barred || conditions.is_equal_to_others(number);
     let kind_of_values = learned.kind_of(column);
     let left_to_default = matches!(
         (&kind_of_values, kind),
@@ -461,17 +336,16 @@ fn any(
             table.name
         ));
     }
+    let kind = if known { kind } else { kind_of_new(table, column) };
     let after = conditions.after[number];
     let after = after.or_else(|| later_than_made(table, number, kind, known));
     let seed = key_of(&[facts.seed, number as u64, at as u64]);
-    Ok(Maker::Plain(Box::new(Plain::new(
-        column,
-        kind,
-        learned,
-        limits,
-        (after, floors),
-        (facts.until, seed),
-    ))))
+    let times = (facts.until, seed);
+    let plain = Box::new(Plain::new(column, kind, learned, limits, (after, floors), times));
+    Ok(match conditions.equation(number) {
+        Some(equation) => Maker::Equal { equation: equation.clone(), otherwise: plain },
+        None => Maker::Plain(plain),
+    })
 }
 
 /// The number that a default is, as databases print it: `0`, `(-1)`, `'5'::smallint`.

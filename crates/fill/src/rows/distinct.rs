@@ -1,4 +1,4 @@
-//! Values that no other row has: each is made of a number of its own, one that was not there before.
+//! Values that no other row has: each is made from a number that no row has used yet.
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -141,6 +141,12 @@ impl Distinct {
             }
             Form::OneOf(values) => values.get(place as usize).cloned().unwrap_or(Value::Null),
         }
+    }
+
+    /// How many rows there are values for, if the others are NULL.
+    pub fn room(&self) -> Option<u64> {
+        let Form::OneOf(values) = &self.form else { return None };
+        Some(((self.wanted.len() + values.len()) as u64).saturating_mul(self.each))
     }
 
     /// From where on its numbers count up.

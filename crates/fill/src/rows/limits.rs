@@ -1,4 +1,4 @@
-//! What conditions and types allow of a column's values, as far as they say it of one column.
+//! Bounds that conditions and types set on the values of a single column.
 
 use model::random::Draws;
 
@@ -12,6 +12,8 @@ use crate::times::SECOND;
 pub struct Limits {
     /// The lowest and the highest number, day or microsecond.
     pub range: (Option<f64>, Option<f64>),
+    /// Whole numbers that leave this remainder alone: the divisor, and what is left.
+    pub remainder: Option<(i128, i128)>,
     /// The only values.
     pub one_of: Option<Vec<String>>,
     /// Characters at least.
@@ -98,7 +100,19 @@ impl Limits {
             Bound::Small => self.letters = Some(Letters::Small),
             Bound::Capital => self.letters = Some(Letters::Capital),
             Bound::Like(pattern) if !pattern.contains('\\') => self.like = Some(pattern.clone()),
+            Bound::Remainder(divisor, rest) => self.leave(kind, *divisor, *rest),
             Bound::Before(..) | Bound::Like(_) => {}
+        }
+    }
+
+    /// What is left of negative numbers is negative.
+    fn leave(&mut self, kind: &Type, divisor: f64, rest: f64) {
+        let whole = divisor.fract() == 0.0 && rest.fract() == 0.0;
+        if matches!(kind, Type::Int { .. }) && whole && 0.0 <= rest && rest < divisor {
+            self.remainder = Some((divisor as i128, rest as i128));
+            if rest > 0.0 {
+                self.at_least(0.0);
+            }
         }
     }
 
@@ -131,6 +145,23 @@ impl Limits {
         low.zip(high).is_some_and(|(low, high)| low > high)
             || self.one_of.as_ref().is_some_and(Vec::is_empty)
             || self.longest.is_some_and(|most| self.shortest > most)
+    }
+
+    /// The first whole number from this one on that leaves the remainder that conditions ask for.
+    pub fn first_from(&self, number: i128) -> i128 {
+        match self.remainder {
+            Some((divisor, rest)) => number + (rest - number).rem_euclid(divisor),
+            None => number,
+        }
+    }
+
+    /// A whole number that leaves the remainder that conditions ask for: this one or, unless it is too low, one below it.
+    pub fn stepped(&self, number: i128) -> i128 {
+        let Some((divisor, _)) = self.remainder else { return number };
+        let above = self.first_from(number);
+        let below = above - divisor;
+        let fits = self.range.0.is_none_or(|low| below as f64 >= low);
+        if above > number && fits { below } else { above }
     }
 
     /// The nearest number that is allowed.

@@ -1,4 +1,4 @@
-//! Which parent a row has.
+//! The parent of each row.
 
 use std::collections::HashMap;
 
@@ -182,6 +182,14 @@ impl Link {
         };
         let step = self.step.wrapping_mul(attempt);
         if step == 0 || most == 0 { number } else { (number + step) % most }
+    }
+
+    /// How many rows there are parents for, if each has one child at most.
+    pub fn room(&self) -> Option<u64> {
+        match &self.deal {
+            Deal::One { old, .. } => Some(self.new + old.len() as u64),
+            _ => None,
+        }
     }
 
     /// The most children of one parent.

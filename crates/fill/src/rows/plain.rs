@@ -3,6 +3,7 @@
 
 use model::random::Draws;
 
+use super::histogram::{share_of, within};
 use super::limits::{Letters, Limits, shaped};
 use crate::draw::key_of;
 use crate::kind::Kind;
@@ -431,6 +432,11 @@ impl Plain {
         self.number(self.limits.clamp(number))
     }
 
+    /// The number as a value, or the nearest that is allowed.
+    pub fn nearest(&self, number: f64) -> Value {
+        self.number(self.limits.clamp(number))
+    }
+
     /// A number in the column's own unit as its value.
     fn number(&self, number: f64) -> Value {
         let value = self.unwritten(number);
@@ -442,7 +448,7 @@ impl Plain {
 
     fn unwritten(&self, number: f64) -> Value {
         match &self.of {
-            Type::Int { .. } => Value::Int(number.round() as i128),
+            Type::Int { .. } => Value::Int(self.limits.stepped(number.round() as i128)),
             Type::Decimal { scale, .. } => {
                 let unit = 10_f64.powi(i32::try_from(*scale).unwrap_or(0));
                 Value::Decimal { units: (number * unit).round() as i128, scale: *scale }
@@ -473,23 +479,6 @@ fn last_of(of: &Type, learned: &Learned, until: i64) -> f64 {
         _ => None,
     };
     common.chain(rest).fold(before, f64::max)
-}
-
-/// The share of a histogram that lies before a number.
-fn share_of(edges: &[f64], number: f64) -> f64 {
-    let parts = (edges.len() - 1).max(1) as f64;
-    let at = edges.partition_point(|edge| *edge <= number);
-    let Some(low) = at.checked_sub(1).map(|low| edges[low]) else { return 0.0 };
-    let Some(high) = edges.get(at) else { return 1.0 };
-    ((at - 1) as f64 + (number - low) / (high - low)) / parts
-}
-
-/// A place in a histogram.
-fn within(edges: &[f64], share: f64) -> f64 {
-    let place = share * (edges.len() - 1) as f64;
-    let at = (place as usize).min(edges.len().saturating_sub(2));
-    let (low, high) = (edges[at], edges[(at + 1).min(edges.len() - 1)]);
-    low + (high - low) * (place - at as f64).clamp(0.0, 1.0)
 }
 
 /// One of a list, the first ones more often.

@@ -1,4 +1,4 @@
-//! The numbers that a column's counter gives, from where it stands.
+//! The numbers that a column's counter yields next.
 
 use crate::error::{Result, unsatisfiable};
 use crate::facts::ColumnFacts;

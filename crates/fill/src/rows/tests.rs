@@ -32,18 +32,9 @@ fn table(name: &str, columns: Vec<Column>, uniques: &[&[usize]]) -> Table {
         rule: format!("{name}_{at}"),
         columns: columns.to_vec(),
     };
-    Table {
-        name: Name { schema: None, table: name.to_owned() },
-        columns,
-        uniques: uniques.iter().enumerate().map(unique).collect(),
-        partial: Vec::new(),
-        exclusions: Vec::new(),
-        has_primary: true,
-        references: Vec::new(),
-        checks: Vec::new(),
-        rowid: None,
-        unfit: None,
-    }
+    let uniques = uniques.iter().enumerate().map(unique).collect();
+    let table = Table::new(Name { schema: None, table: name.to_owned() }, columns);
+    Table { uniques, has_primary: true, ..table }
 }
 
 fn reference(columns: &[usize], table: usize, targets: &[usize]) -> Reference {
@@ -244,7 +235,11 @@ fn what_does_not_fit_is_refused_with_rule_and_column() {
             1,
             "the rule codes_0 cannot be met: values of the type type cannot be made up",
         ),
-        (Type::Date, 4_000_000, "needs 4,000,000 values that are not there yet, and type has room for"),
+        (
+            Type::Date,
+            4_000_000,
+            "needs 4,000,000 values that are not there yet, and type has room for",
+        ),
     ] {
         let of = table("codes", vec![column("code", kind.clone())], &[&[0]]);
         let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
@@ -300,6 +295,7 @@ fn a_unique_column_of_which_no_values_can_be_made_up_stays_null() {
     let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
     let rows = Rows::compile(&schema, &facts(&schema, &[(0, 50)])).unwrap();
     assert!(made(&rows, 0, 50).iter().all(|row| row[1] == Value::Null));
+    assert_eq!(rows.left_null(0), [(1, 50, "none that is allowed can be made up")]);
 }
 
 /// A row's parent has the same tenant: none is looked for, the row itself has it.
@@ -326,6 +322,28 @@ fn a_reference_within_a_table_shares_a_column_with_its_target() {
     let schema = Schema { dialect: Dialect::Postgres, tables: vec![odd] };
     let why = Rows::compile(&schema, &facts(&schema, &[(0, 5)])).unwrap_err().to_string();
     assert!(why.starts_with("odd (a, b): the foreign key to_0 refers to columns"), "{why}");
+}
+
+/// Each would be made of the other, row before row.
+#[test]
+fn references_within_a_table_that_cross_are_null_or_refused() {
+    for nullable in [true, false] {
+        let columns = vec![column("id", int()), column("a", int()), column("b", int())];
+        let mut odd = table("odd", columns, &[&[0], &[1], &[2]]);
+        odd.references = vec![reference(&[1], 0, &[2]), reference(&[2], 0, &[1])];
+        odd.columns[1].nullable = nullable;
+        odd.columns[2].nullable = nullable;
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![odd] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200_000)]));
+        if nullable {
+            let mut row = Vec::new();
+            rows.unwrap().row(0, 199_999, &mut row).unwrap();
+            assert_eq!(row[1..], [Value::Null, Value::Null]);
+        } else {
+            let why = rows.unwrap_err().to_string();
+            assert!(why.starts_with("odd (b): the foreign key to_0 refers to columns"), "{why}");
+        }
+    }
 }
 
 #[test]
@@ -646,8 +664,103 @@ fn a_unique_column_that_may_be_null_has_each_value_once() {
         let all = made(&rows, 0, 50);
         let values: Vec<_> = all.into_iter().filter(|row| row[1] != Value::Null).collect();
         assert_eq!((values.len(), distinct(&values, &[1])), (filled, filled), "{text}");
+        let left = [(1, 50 - filled as u64, "no other row may have the same")];
+        assert_eq!(rows.left_null(0), left, "{text}");
         schema.tables[0].columns[1].nullable = false;
         assert!(Rows::compile(&schema, &facts).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn texts_of_36_characters_are_uuids_where_no_name_says_what_they_are() {
+    let columns = vec![column("id", text(36)), column("other", text(36)), column("city", text(36))];
+    let schema =
+        Schema { dialect: Dialect::Mysql, tables: vec![table("orders", columns, &[&[0]])] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 200)])).unwrap();
+    let all = made(&rows, 0, 200);
+    assert_eq!(distinct(&all, &[0]), 200);
+    for row in all {
+        let parts = |at: usize| row[at].text().split('-').map(str::len).collect::<Vec<_>>();
+        assert_eq!((parts(0), parts(1)), (vec![8, 4, 4, 4, 12], vec![8, 4, 4, 4, 12]), "{row:?}");
+        assert_ne!(row[2].text().len(), 36, "{row:?}");
+    }
+}
+
+#[test]
+fn numbers_leave_the_remainder_that_conditions_ask_for() {
+    for (text, room) in [
+        ("n % 2 = 0", 500),
+        ("n % 100 = 7", 500),
+        ("n % 3 = 0 AND n >= 10 AND n <= 20", 3),
+        ("(n % 2) = 1 AND n <= 9", 5),
+    ] {
+        for unique in [true, false] {
+            let kind = Type::Int { min: -1000, max: 100_000 };
+            let columns = vec![column("id", int()), column("n", kind)];
+            let uniques: &[&[usize]] = if unique { &[&[0], &[1]] } else { &[&[0]] };
+            let mut of = table("things", columns, uniques);
+            of.checks = vec![check("n", text)];
+            let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+            let facts_of = |schema: &Schema, add: u64| facts(schema, &[(0, add)]);
+            let rows = Rows::compile(&schema, &facts_of(&schema, room)).unwrap();
+            let all = made(&rows, 0, room);
+            if !unique {
+                continue;
+            }
+            assert_eq!(distinct(&all, &[1]) as u64, room, "{text}");
+            if room < 100 {
+                let why = Rows::compile(&schema, &facts_of(&schema, room + 1)).unwrap_err();
+                assert!(why.to_string().contains("things.n"), "{why}");
+                schema.tables[0].columns[1].nullable = true;
+                let rows = Rows::compile(&schema, &facts_of(&schema, room + 1)).unwrap();
+                assert_eq!(rows.left_null(0)[0].1, 1, "{text}");
+                made(&rows, 0, room + 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_leave_a_remainder_tell_children_apart() {
+    let users = table("users", vec![column("id", int())], &[&[0]]);
+    let columns = vec![column("user_id", int()), column("n", int())];
+    let mut seats = table("seats", columns, &[&[0, 1]]);
+    seats.references.push(reference(&[0], 0, &[0]));
+    seats.checks = vec![check("even", "n % 2 = 0")];
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![users, seats] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 10), (0, 100)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 1, 100), &[0, 1]), 100);
+}
+
+#[test]
+fn columns_are_what_conditions_make_of_others() {
+    let money = || Type::Decimal { precision: 10, scale: 2 };
+    for (kind, texts) in [
+        (int(), &["x + y = 100"][..]),
+        (int(), &["100 - x = y", "x >= 20 AND y > 70"]),
+        (int(), &["z = x * y"]),
+        (money(), &["x + y = z", "x <= 50"]),
+        (money(), &["z = x AND y - z = 5"]),
+        (Type::Float, &["y + 0.1 = x"]),
+    ] {
+        let numbers = ["x", "y", "z"].map(|name| column(name, kind.clone()));
+        let columns = std::iter::once(column("id", int())).chain(numbers).collect();
+        let mut of = table("things", columns, &[&[0]]);
+        of.checks = texts.iter().map(|text| check(text, text)).collect();
+        let mut schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let rows = Rows::compile(&schema, &facts(&schema, &[(0, 2000)])).unwrap();
+        let all = made(&rows, 0, 2000);
+        assert!(distinct(&all, &[1]) > 5, "{texts:?}");
+        for (at, row) in all.into_iter().enumerate() {
+            assert_eq!(rows.values(0, &[0, 1, 2, 3], at as u64), row);
+        }
+        // What contradicts it is named, and ends.
+        schema.tables[0].checks.push(check("never", "y + x = 3.25 AND y - x = 7.5"));
+        schema.tables[0].checks.push(check("circle", "x = z + 1 AND z = y + 1 AND y = x + 1"));
+        let facts = facts(&schema, &[(0, 9)]);
+        let made = Rows::compile(&schema, &facts).and_then(|rows| rows.row(0, 0, &mut Vec::new()));
+        let why = made.unwrap_err().to_string();
+        assert!(why.starts_with("things"), "{why}");
     }
 }
 
@@ -718,6 +831,7 @@ fn a_unique_reference_that_may_be_null_has_each_parent_once() {
     let all = made(&rows, 1, 100).into_iter().filter(|row| row[0] != Value::Null);
     let all: Vec<_> = all.collect();
     assert_eq!((all.len(), distinct(&all, &[0])), (40, 40));
+    assert_eq!(rows.left_null(1), [(0, 60, "no other row may refer to the same one")]);
     schema.tables[1].columns[0].nullable = false;
     let why = Rows::compile(&schema, &facts).unwrap_err().to_string();
     assert!(why.contains("there is room for 40"), "{why}");

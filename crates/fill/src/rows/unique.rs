@@ -176,8 +176,9 @@ impl Board<'_> {
             return None;
         }
         let roomy = self.limits[column].longest.is_none_or(|most| most > 3);
+        let in_a_row = !of.counted && self.limits[column].remainder.is_none();
         match &of.kind {
-            Type::Int { .. } if with_parent && !of.counted => Some(0),
+            Type::Int { .. } if with_parent && in_a_row => Some(0),
             Type::Date if with_parent => Some(0),
             Type::Uuid => Some(1),
             Type::Text { .. } if roomy => Some(2),

@@ -53,19 +53,19 @@ fn gap(
     let (of, dialect) = (&table.columns[column], database.dialect());
     let Type::Int { min, .. } = of.kind else { return Ok(None) };
     let (key, name) = (dialect.quoted(&of.name), table.name.sql(dialect));
-    let mut widest = None;
-    // Differences of large whole numbers may be larger than their type.
-    let sql = format!(
-        "SELECT plimsoll_low, plimsoll_high FROM (SELECT lag({key}) OVER (ORDER BY {key}) AS plimsoll_low, \
-         {key} AS plimsoll_high FROM {name} WHERE {key} IS NOT NULL) AS k WHERE plimsoll_low IS NOT NULL \
-         ORDER BY plimsoll_high * 1.0 - plimsoll_low * 1.0 DESC LIMIT 1"
-    );
+    let (mut lowest, mut last) = (None::<i128>, None::<i128>);
+    let mut widest: Option<(i128, i128)> = None;
+    // MySQL 5.7 has no window functions that would find it.
+    let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
     database.query(&sql, &mut |row| {
-        widest = whole(row[0]).zip(whole(row[1])).map(|(low, high)| (low + 1, high - 1));
+        let number = whole(row[0]);
+        let between = last.zip(number).map(|(last, number)| (last + 1, number - 1));
+        widest = widest.into_iter().chain(between).rev().max_by_key(|(low, high)| high - low);
+        lowest = lowest.or(number);
+        last = number;
         Ok(())
     })?;
-    let lowest = one(database, &format!("SELECT min({key}) FROM {name}"))?;
-    let below = whole(lowest.as_deref()).map(|lowest| (min, lowest - 1));
+    let below = lowest.map(|lowest| (min, lowest - 1));
     let least = if of.counted { min.max(1) } else { min };
     let most = i128::from(i64::MAX);
     let runs = [widest, below].into_iter().flatten();

@@ -1,6 +1,6 @@
-//! Which times of children never lie before a time of their parents.
+//! Finds the time columns of children that never lie before a time of their parents.
 //!
-//! Owns that question, and reading the times of parents that are there. What is made of it is `rows`'.
+//! Owns that query, and reading the times of existing parents. `rows` uses the result.
 
 use crate::database::{Database, all};
 use crate::error::Result;

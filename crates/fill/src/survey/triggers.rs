@@ -1,4 +1,4 @@
-//! Triggers of tables: what they write elsewhere is theirs, and no fill takes it back.
+//! Triggers of tables. What they write to other tables belongs to them: taking a fill back does not remove it.
 
 use crate::database::{Database, all};
 use crate::error::Result;

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod computed;
+mod conditions;
 mod counters;
 mod engine;
 mod partial;

@@ -110,6 +110,25 @@ fn all_rows_of_others_are_left_where_keys_began_anew() {
     }
 }
 
+/// The database takes `SKU-7` for `sku-7`.
+#[test]
+fn rows_of_others_are_known_under_keys_in_other_letters() {
+    let sql = "CREATE TABLE parts (sku VARCHAR(40) PRIMARY KEY, email VARCHAR(80) NOT NULL);\n";
+    let sqlite = sql.replace("PRIMARY", "COLLATE NOCASE PRIMARY");
+    for engine in [Some(Engine::sqlite(&sqlite)), Engine::mariadb(sql)].into_iter().flatten() {
+        engine.fill(&[("parts", 200)]).expect("a fill");
+        let written = engine.rows("SELECT max(sku) FROM parts")[0][0].clone().expect("a key");
+        let [small, capital] = [written.to_lowercase(), written.to_uppercase()];
+        let other = if written == small { capital } else { small };
+        assert_ne!(written, other);
+        engine.run(&format!("DELETE FROM parts WHERE sku = '{written}'"));
+        engine.run(&format!("INSERT INTO parts VALUES ('{other}', 'eve@example.org')"));
+        let why = engine.clean().expect_err("a row of others is left").to_string();
+        assert!(why.contains("parts: left 1 row"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM parts"), 1);
+    }
+}
+
 #[test]
 fn rows_go_of_which_a_load_changed_all_but_a_reference() {
     for engine in engines(

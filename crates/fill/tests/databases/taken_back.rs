@@ -64,6 +64,26 @@ fn rows_of_others_are_not_taken_along_on_servers() {
     }
 }
 
+#[test]
+fn rows_of_others_that_hold_rows_of_the_fill_are_named_by_their_table() {
+    let sql = "
+CREATE TABLE users (id BIGINT PRIMARY KEY, name VARCHAR(40));
+CREATE TABLE posts (id BIGINT PRIMARY KEY, user_id BIGINT, FOREIGN KEY (user_id) REFERENCES users(id));
+";
+    let engines = [Some(Engine::sqlite(sql)), Engine::postgres(sql), Engine::mariadb(sql)];
+    for engine in engines.into_iter().flatten() {
+        engine.fill(&[("users", 250)]).expect("a fill");
+        engine.run("INSERT INTO posts VALUES (9000, 70)");
+        let why = engine.clean().expect_err("a row is referred to").to_string();
+        for words in ["users: ", "in posts: remove these first"] {
+            assert!(why.contains(words), "{words}: {why}");
+        }
+        engine.run("DELETE FROM posts");
+        engine.clean().expect("nothing refers to the rows any more");
+        assert_eq!(engine.number("SELECT count(*) FROM users"), 0);
+    }
+}
+
 /// MySQL looks at references row by row: a row goes before those that it refers to, whatever their keys.
 #[test]
 fn trees_whose_keys_do_not_count_up_go_away() {

@@ -14,11 +14,11 @@ const FIXED: usize = 8 * NUMBERS + 16 + 2 + 1 + 4 + 2 * TEXTS;
 pub(crate) struct Entry<'a> {
     /// When its head had been read, on the data path's clock.
     pub(crate) at_ns: u64,
-    /// From then to the last byte of the answer.
+    /// From then to the last byte of the response.
     pub(crate) took_ns: u64,
     /// Bytes of the request, head and body.
     pub(crate) bytes_in: u64,
-    /// Bytes of the answer, head and body.
+    /// Bytes of the response, head and body.
     pub(crate) bytes_out: u64,
     /// Of these, bytes of its head, and of interim ones before it.
     pub(crate) head_out: u64,

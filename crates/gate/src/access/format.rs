@@ -40,7 +40,7 @@ impl LogFormat {
     }
 }
 
-/// As servers write it: with the time at which the answer ended.
+/// As servers write it: with the time at which the response ended.
 fn combined(out: &mut Vec<u8>, entry: &Entry<'_>, at_ns: i64) {
     let [method, target, _, referer, agent] = entry.texts;
     let ended_ns = at_ns.saturating_add(i64::try_from(entry.took_ns).unwrap_or(0));

@@ -1,14 +1,15 @@
 //! The thread of the log: pages to lines, lines to the file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Entry, LogFormat, Shelf};
+use super::{Entry, LogFormat, PageQueue};
 use crate::lines;
 use crate::policy::Current;
 
@@ -22,25 +23,25 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub struct Writer {
     path: PathBuf,
     format: LogFormat,
-    shelf: Arc<Shelf>,
+    queue: Arc<PageQueue>,
     reopen: AtomicBool,
     error: Mutex<Option<String>>,
 }
 
 impl Writer {
-    /// Of a shelf, to a file that is appended to. The file is opened once to see that it can be.
+    /// Of a queue, to a file that is appended to. The file is opened once to see that it can be.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub fn new(path: &Path, format: LogFormat, shelf: Arc<Shelf>) -> io::Result<Self> {
+    pub fn new(path: &Path, format: LogFormat, queue: Arc<PageQueue>) -> io::Result<Self> {
         open(path)?;
         let (reopen, error) = (AtomicBool::new(false), Mutex::default());
-        Ok(Self { path: path.to_owned(), format, shelf, reopen, error })
+        Ok(Self { path: path.to_owned(), format, queue, reopen, error })
     }
 
-    /// Where pages come from.
-    pub fn shelf(&self) -> &Arc<Shelf> {
-        &self.shelf
+    /// The queue that pages come from.
+    pub fn queue(&self) -> &Arc<PageQueue> {
+        &self.queue
     }
 
     /// Opens the file anew before the next line: after it was renamed.
@@ -66,9 +67,9 @@ impl Writer {
                 tried = Some(Instant::now());
                 file = self.opened();
             }
-            for page in self.shelf.take_full() {
+            for page in self.queue.take_full() {
                 self.write(&page, &mut file, current);
-                self.shelf.give_back(page);
+                self.queue.give_back(page);
             }
             if last {
                 return;
@@ -94,8 +95,8 @@ impl Writer {
                 *file = None;
             }
         }
-        self.shelf.written.fetch_add(written, Ordering::Relaxed);
-        self.shelf.failed.fetch_add(count - written, Ordering::Relaxed);
+        self.queue.written.fetch_add(written, Ordering::Relaxed);
+        self.queue.failed.fetch_add(count - written, Ordering::Relaxed);
     }
 
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
@@ -123,7 +124,7 @@ impl Writer {
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
-    lines::open(path, 0o640)
+    lines::open_as(OpenOptions::new().create(true).mode(0o640), path)
 }
 
 #[cfg(test)]
@@ -136,8 +137,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_told_until_a_line_is_written() {
         let full = Path::new("/dev/full");
-        let writer =
-            Writer::new(full, LogFormat::default(), Arc::new(Shelf::new(1.0))).expect("it opens");
+        let writer = Writer::new(full, LogFormat::default(), Arc::new(PageQueue::new(1.0)))
+            .expect("it opens");
         let mut file = writer.opened();
         let write = |file: &mut Option<File>, bytes: &[u8]| {
             writer.noted(file.as_mut().expect("a file").write_all(bytes))

@@ -73,7 +73,7 @@ async fn guard(State(control): Shared, request: Request, next: Next) -> Response
     }
 }
 
-/// Tells as a problem what the framework refuses in words of its own, or in none.
+/// Turns what the framework refuses, in its own words or without any, into a problem.
 async fn told(response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);
@@ -107,7 +107,7 @@ async fn page() -> Html<&'static str> {
     Html(PAGE)
 }
 
-/// The parameters of what has none: a mistaken one is told, not passed over.
+/// The parameters of a route that has none: a mistaken one is refused, not ignored.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Nothing {}
@@ -203,7 +203,9 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
         ));
     }
     serde_json::from_slice(body).map_err(|error| match error.classify() {
-        Category::Data => (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string())),
+        Category::Data => {
+            (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string(), "an object"))
+        }
         _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
     })
 }

@@ -1,6 +1,6 @@
-//! The listener of the admin API: so many connections at once, and none on which nothing moves for long.
+//! The listener of the admin API: a bounded number of connections, none of which may stay idle for long.
 //!
-//! Owns that the API takes no more of the process's files than that: requests of clients need them.
+//! So the API uses a bounded number of the process's open files, and leaves the others to clients' requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -32,14 +32,14 @@ impl Bounded {
 }
 
 impl Listener for Bounded {
-    type Io = Held;
+    type Io = BoundedConn;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Held, SocketAddr) {
+    async fn accept(&mut self) -> (BoundedConn, SocketAddr) {
         // It is never closed.
         let room = Arc::clone(&self.room).acquire_owned().await.ok();
         let (stream, address) = Listener::accept(&mut self.listener).await;
-        (Held { stream, idle: Box::pin(sleep(IDLE)), _room: room }, address)
+        (BoundedConn { stream, idle: Box::pin(sleep(IDLE)), _room: room }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -49,13 +49,13 @@ impl Listener for Bounded {
 
 /// A connection, which takes room until it is dropped.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct BoundedConn {
     stream: TcpStream,
     idle: Pin<Box<Sleep>>,
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
+impl BoundedConn {
     /// What came of reading or writing; an error where nothing has moved for too long.
     fn in_time<T>(
         &mut self,
@@ -71,7 +71,7 @@ impl Held {
     }
 }
 
-impl AsyncRead for Held {
+impl AsyncRead for BoundedConn {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -83,7 +83,7 @@ impl AsyncRead for Held {
     }
 }
 
-impl AsyncWrite for Held {
+impl AsyncWrite for BoundedConn {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -42,7 +42,7 @@ pub(super) fn text(control: &Control) -> String {
         account.pending as f64,
     );
     if let Some(log) = control.log() {
-        log_lines(&mut out, log.shelf().counts());
+        log_lines(&mut out, log.queue().counts());
     }
     path(&mut out, &control.path());
     servers(&mut out, &control.health().view(net::clock::now()));

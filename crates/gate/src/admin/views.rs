@@ -108,7 +108,7 @@ fn line(control: &Control, policy: &Policy) -> Option<LineView> {
 
 fn access_log(control: &Control) -> Option<Value> {
     let log = control.log()?;
-    let counts = log.shelf().counts();
+    let counts = log.queue().counts();
     Some(json!({"written": counts.written, "dropped": counts.dropped, "failed": counts.failed,
         "error": log.error()}))
 }

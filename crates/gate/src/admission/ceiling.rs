@@ -57,7 +57,7 @@ pub struct Seen {
     pub latency: Buckets,
     /// Cost of what was answered, in thousandths of a mean request.
     pub completed_milli: u64,
-    /// Cost of what was given up before an answer came times how long that was, in thousandths of a mean request and
+    /// Cost of what was given up before a response came times how long that was, in thousandths of a mean request and
     /// microseconds.
     pub given_up: u64,
     /// Requests that the ceiling refused.
@@ -68,7 +68,7 @@ pub struct Seen {
     pub stalled_ns: u64,
     /// See [`Self::stalled_ns`].
     pub stalls: u64,
-    /// Answers that say that the upstream did not do what was asked.
+    /// Responses that say that the upstream did not do what was asked.
     pub errors: u64,
     /// The status of one of these.
     pub an_error: u16,
@@ -121,7 +121,7 @@ pub struct Ceiling {
     given_up: AtomicU64,
     refused: AtomicU64,
     crowded: AtomicU64,
-    /// From how long on nothing answered is a stall, when the last answer was, and what stalls there were since the last look.
+    /// From how long on nothing answered is a stall, when the last response was, and what stalls there were since the last look.
     stall_from_ns: AtomicU64,
     answered_at_ns: AtomicU64,
     stalled_ns: AtomicU64,
@@ -253,7 +253,7 @@ impl Ceiling {
         self.in_flight.add(u64::from(cost_milli));
     }
 
-    /// Gives back what a request in flight holds, and notes how long its answer took.
+    /// Gives back what a request in flight holds, and notes how long its response took.
     pub fn finish(&self, cost_milli: u32, upstream_ns: u64) {
         self.in_flight.give_back(u64::from(cost_milli));
         self.completed_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed);
@@ -261,8 +261,8 @@ impl Ceiling {
     }
 
     /// Gives back what a request in flight holds that was not answered: its client or the gateway waited so long and no longer,
-    /// or the upstream failed. All that says of the upstream is that an answer takes longer, and where that is `late` by itself,
-    /// it counts as one: of no answer that was waited for less is known how long it would have taken.
+    /// or the upstream failed. All that says of the upstream is that a response takes longer, and where that is `late` by itself,
+    /// it counts as one: of no response that was waited for less is known how long it would have taken.
     pub fn give_up(&self, cost_milli: u32, waited_ns: u64, late: bool) {
         self.in_flight.give_back(u64::from(cost_milli));
         let held = u64::from(cost_milli).saturating_mul(waited_ns / 1000);
@@ -286,7 +286,7 @@ impl Ceiling {
         }
     }
 
-    /// Notes an answer whose status says that the upstream did not do what was asked.
+    /// Notes a response whose status says that the upstream did not do what was asked.
     pub fn note_error(&self, status: u16) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         self.an_error.store(u32::from(status), Ordering::Relaxed);

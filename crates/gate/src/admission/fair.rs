@@ -28,11 +28,11 @@ const LEAST_PER_S: f64 = 1.0;
 /// What one key asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked {
-    /// Of its tier.
+    /// The priority of its tier.
     pub priority: i32,
     /// Mean requests per second, refused ones included.
     pub per_s: f64,
-    /// The most of these lately.
+    /// The highest rate of these lately.
     pub lately_per_s: f64,
 }
 

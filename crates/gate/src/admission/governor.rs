@@ -1,19 +1,19 @@
 //! Moves the ceiling below the certified line while live latency is outside of its envelope.
 //!
-//! Outside is where more answers are late than chance explains: of 500, a p99 allows five, and nine are none too many. That
-//! alone says nothing about what the API carries: a stall makes all late that was in flight, and is over. So the ceiling
-//! falls only where, for more than one look, latency is outside, requests wait for room, and what the API completed *while it
-//! ran* is less than the ceiling; then to a little below that, so that what queues there drains. What it completes in a time
-//! in which it did nothing, or while nobody asks for more, is none of its rates.
+//! Latency is outside when more responses are late than chance explains: of 500, a p99 allows five, and nine may still be
+//! chance. Late responses alone do not show what the API can carry: a short stall makes all requests in flight late. So
+//! the ceiling falls only when, for more than one look, latency is outside, requests wait for room, and the API completes
+//! less *while it runs* than the ceiling allows. It falls to a little below that throughput, so that the queue in the API
+//! drains. Time in which the API completed nothing, or in which clients asked for no more, does not count as throughput.
 //!
-//! Inside, it rises twofold in a look, so that an API that is well again has its line in a second or two. Where that was too
-//! bold, the API stayed slower: later rises are smaller, and no larger than the room below the envelope, since as many in
-//! flight as may be are answered by a server with a queue in a time that is at most proportional to their number; and one look
-//! outside is enough to fall. Nothing is sent or held back to find something out.
+//! While latency is inside, the ceiling doubles with each look, so an API that has recovered has its line again within a
+//! second or two. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
+//! envelope, since the latency of a server with a queue grows at most in proportion to the number in flight. One look
+//! outside is then enough to fall again. The governor never sends or holds back a request to find something out.
 
 use super::{Envelope, Line, Seen};
 
-/// Looks with fewer answers than this are put together with the next.
+/// Looks with fewer responses than this are put together with the next.
 const SAMPLES_LEAST: u64 = 50;
 /// So many are enough to rise by, if all are well inside.
 const SAMPLES_TO_RISE: u64 = 10;
@@ -45,7 +45,7 @@ const STEP_UP_LEAST: f64 = 0.005;
 const BOLD: f64 = 1.05;
 const BOLD_LOOKS: u32 = 40;
 const BOLDER_LOOKS: u32 = 120;
-/// Standard deviations by which more answers than the envelope allows must be late: of few, some are by chance.
+/// Standard deviations by which more responses than the envelope allows must be late: of few, some are by chance.
 const BY_CHANCE: f64 = 2.0;
 /// Above this share of the envelope the ceiling does not rise.
 const NEAR: f64 = 0.8;
@@ -62,7 +62,7 @@ const PRESSED_LOOKS: u32 = 6;
 pub struct Verdict {
     /// The ceiling as a share of the line, 0..=1.
     pub factor: f64,
-    /// The percentile of the envelope, where there were enough answers for it.
+    /// The percentile of the envelope, where there were enough responses for it.
     pub latency_ns: Option<u64>,
     /// Whether latency has not been outside for long at loads that the line certifies, or the line was carried since: else the
     /// API is not what was measured.
@@ -139,7 +139,7 @@ impl Governor {
         self.verdict(latency)
     }
 
-    /// Whether more answers were late than chance explains where the envelope holds.
+    /// Whether more responses were late than chance explains where the envelope holds.
     fn is_outside(&self) -> bool {
         let (share, latency) = (self.envelope.share, &self.gathered.latency);
         let deviation = (share * (1.0 - share) / latency.count() as f64).sqrt();
@@ -168,7 +168,7 @@ impl Governor {
         match latency {
             Some(_) if outside => self.fall(),
             Some(latency) if latency as f64 > near_ns => {}
-            // Hardly an answer in all this time is no sign of too much load.
+            // Hardly a response in all this time is no sign of too much load.
             latency => self.rise(near_ns / latency.unwrap_or(1).max(1) as f64),
         }
         let misfit = outside || self.factor < FITS_FROM;
@@ -212,7 +212,7 @@ impl Governor {
         self.since_fall = 0;
     }
 
-    /// The ceiling rises, if it is below the line. `room` is how many times as long answers may take as they do.
+    /// The ceiling rises, if it is below the line. `room` is how many times as long responses may take as they do.
     fn rise(&mut self, room: f64) {
         if self.factor >= 1.0 {
             return;
@@ -298,7 +298,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(governor.step(&ran(150 * MS, 350, 350), 0.5).factor, 1.0);
         }
-        // A client that asks for half of the line is not refused for a late answer.
+        // A client that asks for half of the line is not refused for a late response.
         let mut asked = seen(5 * MS, 240);
         asked.latency.0[bucket_of(150 * MS)] = 10;
         asked.refused = 0;

@@ -9,6 +9,7 @@ use model::loadline::seldom_exceeded;
 use model::units::parse_duration;
 use model::{LevelKind, LoadLine};
 
+use crate::config::in_words;
 use crate::policy::{PathPattern, PathTree, without_slash};
 
 /// How far ahead of an even pace requests may be where the number in flight was measured.
@@ -39,7 +40,7 @@ pub enum LineError {
     /// A figure cannot have been measured.
     OutOfRange {
         /// Its field.
-        field: &'static str,
+        field: String,
         /// What it says.
         value: String,
         /// What it may say, in words.
@@ -85,14 +86,14 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// The latency that belongs to the line.
+/// The latency that the line was certified with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Envelope {
     /// The percentile, 0..1.
     pub share: f64,
-    /// What it does not exceed, in nanoseconds.
+    /// The limit that the percentile does not exceed, in nanoseconds.
     pub limit_ns: u64,
-    /// Where that is from, in words.
+    /// The objective that this comes from, in words.
     pub from: String,
 }
 
@@ -168,13 +169,13 @@ impl Line {
             None => return Err(LineError::Unreadable("it names no schema".into())),
         }
         saturated::check(&value)?;
-        let read = serde_json::from_value(value).map_err(unreadable)?;
+        let read = read(text)?;
         let line = Self::of(&read)?;
         possible::check(&read)?;
         Ok(line)
     }
 
-    /// Of a load line.
+    /// Takes over a load line.
     ///
     /// # Errors
     /// When its rate is not above 0.
@@ -242,7 +243,7 @@ impl Line {
         if has_case { self.known_milli(&self.any_case, method, path) } else { None }
     }
 
-    /// A `HEAD` costs what a `GET` does: upstreams work out the same answer for it.
+    /// A `HEAD` costs what a `GET` does: upstreams work out the same response for it.
     fn known_milli(&self, tree: &PathTree, method: &[u8], path: &[u8]) -> Option<u32> {
         let of = |place: u32| &self.costs[place as usize];
         let find =
@@ -255,6 +256,18 @@ impl Line {
     pub fn endpoints(&self) -> impl Iterator<Item = (&str, &PathPattern, u32)> {
         self.costs.iter().map(|cost| (cost.method.as_str(), &cost.path, cost.milli))
     }
+}
+
+/// Reads the fields. What is wrong is told with the field that has it, or that lacks something.
+fn read(text: &str) -> Result<LoadLine, LineError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let why = in_words(&error.inner().to_string(), "an object");
+        LineError::Unreadable(match error.path().iter().len() {
+            0 => why,
+            _ => format!("{}: {why}", error.path()),
+        })
+    })
 }
 
 /// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
@@ -296,10 +309,13 @@ fn envelope(line: &LoadLine) -> Envelope {
     })
 }
 
-/// Reads `p99<100ms` and `p99.9 <= 1s`; other objectives are not on a percentile of latency.
+/// Reads `p99<100ms`, `p99.9 <= 1s` and `service.p99<20ms`; other objectives are not on a percentile of latency. What the gateway
+/// sees is service time, which response time is no less than.
 fn objective(written: &str) -> Option<Envelope> {
     let (figure, limit) = written.split_once('<')?;
-    let percent: f64 = figure.trim().strip_prefix('p')?.parse().ok()?;
+    let figure = figure.trim();
+    let figure = figure.strip_prefix("service.").unwrap_or(figure);
+    let percent: f64 = figure.strip_prefix('p')?.parse().ok()?;
     let limit_ns = parse_duration(limit.trim_start_matches('=').trim()).ok()?;
     (percent > 0.0 && percent < 100.0 && limit_ns > 0).then(|| Envelope {
         share: percent / 100.0,
@@ -371,6 +387,14 @@ mod tests {
     }
 
     #[test]
+    fn an_objective_on_service_time_is_one() {
+        let of = |objectives: &[&str]| Line::parse(&text(100.0, "rate", objectives)).unwrap();
+        let line = of(&["p99<100ms", "service.p95<20ms", "top3: p50<1ms", "service.mean<1ms"]);
+        let Envelope { share, limit_ns, from } = line.envelope;
+        assert_eq!((share, limit_ns, &*from), (0.95, 20_000_000, "service.p95<20ms"));
+    }
+
+    #[test]
     fn what_kept_the_target_busy_counts_where_it_is_more() {
         let with = |saturated: serde_json::Value| {
             let mut line: serde_json::Value =
@@ -415,6 +439,59 @@ mod tests {
             assert!(with(field, value).is_ok(), "{field}");
         }
         assert_eq!(with("rate_high_per_s", 120.0).unwrap().spread, Some(1.19));
+    }
+
+    /// A cost below 0 would make an endpoint nearly free, and a response time of centuries any number at once possible.
+    #[test]
+    fn costs_and_times_that_cannot_have_been_measured_are_refused_too() {
+        let said = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            change(&mut line);
+            Line::parse(&line.to_string()).map_err(|error| error.to_string())
+        };
+        for cost in [-0.5, 2e6] {
+            let wrong = said(&|line| line["endpoints"][3]["cost"] = json!(cost)).unwrap_err();
+            let named = format!("endpoints[3].cost is {cost}, but 0 to 1000000 is possible");
+            assert!(wrong.contains(&named), "{wrong}");
+        }
+        let wrong = said(&|line| line["response_ns"]["p99"] = json!(u64::MAX)).unwrap_err();
+        assert!(wrong.contains("response_ns.p99 is 1.8"), "{wrong}");
+        assert!(said(&|line| line["endpoints"][3]["cost"] = json!(0)).is_ok());
+    }
+
+    #[test]
+    fn what_a_field_lacks_or_has_wrong_is_told_with_the_field() {
+        let with = |change: &dyn Fn(&mut serde_json::Value)| {
+            let mut line: serde_json::Value =
+                serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
+            change(&mut line);
+            Line::parse(&line.to_string()).unwrap_err().to_string()
+        };
+        let remove = |object: &mut serde_json::Value, field: &str| {
+            object.as_object_mut().unwrap().remove(field).unwrap();
+        };
+        for (said, words) in [
+            (with(&|line| remove(line, "kind")), "capacity.json: missing field `kind` at line 1 "),
+            (
+                with(&|line| remove(&mut line["response_ns"], "p99")),
+                "capacity.json: response_ns: missing field `p99` at line 1 ",
+            ),
+            (
+                with(&|line| remove(&mut line["endpoints"][2], "cost")),
+                "capacity.json: endpoints[2]: missing field `cost` at line 1 ",
+            ),
+            (
+                with(&|line| line["target"]["tls"] = json!("no")),
+                "capacity.json: target.tls: invalid type: string \"no\", expected a boolean at",
+            ),
+            (
+                with(&|line| line["concurrency"] = json!("4")),
+                "concurrency: invalid type: string \"4\", expected a number at line 1 ",
+            ),
+        ] {
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The part of a load line that one of several gateways before the same API holds.
+//! The part of a load line that one gateway holds where several are in front of the same API.
 //!
-//! Each holds the same part of the number in flight, since nobody can ask the others in time; and of the rate, unless all
-//! take it from a limit that they share. Whoever spreads the requests has to spread them evenly.
+//! Each holds the same part of the number in flight, because asking the others takes too long; and of the rate, unless
+//! all take it from a shared limit. Whatever distributes the requests over the gateways has to distribute them evenly.
 
 /// What one gateway holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,10 +11,10 @@ pub struct Part {
 }
 
 impl Part {
-    /// Of the only gateway.
+    /// The part of the only gateway.
     pub const WHOLE: Self = Self { gateways: 1.0, rate_is_shared: false };
 
-    /// Of one of so many gateways, 1 or more; `rate_is_shared` where these take from one rate.
+    /// The part of one of `gateways`, 1 or more; `rate_is_shared` where they take from one rate.
     pub fn of(gateways: u32, rate_is_shared: bool) -> Self {
         Self { gateways: f64::from(gateways.max(1)), rate_is_shared }
     }

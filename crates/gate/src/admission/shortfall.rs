@@ -1,10 +1,10 @@
-//! Whether an API carries less than its load line says although its latency is inside of the envelope: it became slower, the
-//! number in flight bounds its latency, and what finds no room is refused.
+//! Whether an API carries less than its load line says although its latency is inside of the envelope: it became slower,
+//! the limit on requests in flight keeps its latency low, and requests beyond that limit are refused.
 //!
-//! By Little's law, what the number in flight at most carries is that number divided by the mean latency. Where that is far
-//! less than the ceiling, requests are refused because as many are in flight as may be, and no more is forwarded, the API is
-//! not what was measured. A look with a stall says nothing: a stall is over soon. What was told stands until the line was
-//! carried again: that nobody asks any more is no sign of it.
+//! By Little's law, the limit on requests in flight carries at most that number divided by the mean latency. The API is
+//! not the one that was measured if that is far less than the ceiling, requests are refused for this limit, and no more
+//! is forwarded. A look with a stall does not count: stalls end soon. A finding stands until the API has carried its line
+//! again; fewer requests alone do not end it.
 
 use super::Seen;
 

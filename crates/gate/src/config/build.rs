@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use model::secret::mask_address;
 use toml::Spanned;
 
 use super::file::*;
@@ -16,8 +17,8 @@ use super::place::ConfigError;
 use crate::access::LogFormat;
 use crate::admission::Line;
 use crate::policy::{
-    ActiveCheck, Balance, ClientBounds, Limits, PolicySettings, Quotas, Route, Tier, Upstream,
-    UpstreamAddress,
+    ActiveCheck, Balance, ClientBounds, Limits, NAMES_MOST, PolicySettings, Quotas, Route, Tier,
+    Upstream, UpstreamAddress,
 };
 use crate::shared::Place;
 use crate::usage::HttpSink;
@@ -25,6 +26,8 @@ use crate::usage::HttpSink;
 const SECOND: u64 = 1_000_000_000;
 /// Gateways before one API at most.
 const GATEWAYS_MOST: u32 = 1000;
+/// Upstreams, routes, and tiers at most: keys of no tier take one of the numbers that tiers have.
+const EACH_MOST: usize = NAMES_MOST - 1;
 /// Threads of each listener at most: more than processors are of no use.
 const WORKERS_MOST: usize = 1024;
 /// Bytes of a head at least and at most.
@@ -38,7 +41,7 @@ pub const STORE: &str = "plimsoll-gate.db";
 /// A listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenerSettings {
-    /// Where.
+    /// The address that it listens on.
     pub address: SocketAddr,
     /// Certificate chain and key, where TLS is spoken.
     pub identity: Option<(PathBuf, PathBuf)>,
@@ -60,11 +63,11 @@ pub struct AccessLog {
 /// What a configuration means.
 #[derive(Debug)]
 pub struct Built {
-    /// Of the policy, but for what files hold: the load line, the digester, certificate authorities.
+    /// The settings of the policy, without what is read from files: the load line, the digester, certificate authorities.
     pub policy: PolicySettings,
     /// Listeners; at least one.
     pub listeners: Vec<ListenerSettings>,
-    /// Where the admin API is.
+    /// The address of the admin API.
     pub admin: Option<SocketAddr>,
     /// The access log, where there is one.
     pub access_log: Option<AccessLog>,
@@ -94,6 +97,7 @@ impl Built {
         resolve: Resolve,
     ) -> Result<Self, ConfigError> {
         let builder = Builder { text, resolve };
+        builder.not_too_many(config)?;
         let mut upstreams = Vec::new();
         for upstream in &config.upstream {
             builder.fresh(&upstream.name, upstreams.iter().map(|other: &Upstream| &*other.name))?;
@@ -182,6 +186,19 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses more of a kind than a gateway tells apart.
+    fn not_too_many(&self, config: &Config) -> Result<(), ConfigError> {
+        let upstreams = config.upstream.get(EACH_MOST).map(|it| ("upstreams", &it.name));
+        let routes = config.route.get(EACH_MOST).map(|it| ("routes", &it.name));
+        let tiers = config.tier.get(EACH_MOST).map(|it| ("tiers", &it.name));
+        match upstreams.or(routes).or(tiers) {
+            Some((what, name)) => {
+                Err(self.wrong(name, format!("a configuration has at most {EACH_MOST} {what}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Addresses of clients, each listened on once.
@@ -355,13 +372,15 @@ impl Builder<'_> {
     /// The servers of a URL: one for each address that its name has.
     fn server(&self, written: &Spanned<String>) -> Result<Vec<UpstreamAddress>, ConfigError> {
         let url = written.get_ref();
+        // A server has no user and password: one that is written there goes to no log.
+        let shown = if url.contains('@') { mask_address(url) } else { url.clone() };
         let (tls, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
             (Some(rest), _) => (false, rest),
             (_, Some(rest)) => (true, rest),
             _ => {
                 return Err(self.wrong(
                     written,
-                    format!("`{url}`: a server is a URL such as http://10.0.0.7:8080"),
+                    format!("`{shown}`: a server is a URL such as http://10.0.0.7:8080"),
                 ));
             }
         };
@@ -369,7 +388,7 @@ impl Builder<'_> {
         if text.is_empty() || text.contains(['/', '?', '#', '@', ' ']) {
             return Err(self.wrong(
                 written,
-                format!("`{url}`: a server is scheme, host and port alone; paths are rewritten by routes"),
+                format!("`{shown}`: a server is scheme, host and port alone; paths are rewritten by routes"),
             ));
         }
         let ends_with_port = text.rsplit_once(':').is_some_and(|(host, port)| {

@@ -38,7 +38,8 @@ pub struct Config {
     /// `[shared]` they count themselves, and this is the number until they could.
     #[schemars(with = "Option<u32>")]
     pub gateways: Option<Spanned<u32>>,
-    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's.
+    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's. A server's own
+    /// certificate may stand among them, and is trusted then.
     #[schemars(with = "Option<String>")]
     pub authorities: Option<Spanned<PathBuf>>,
     /// What clients are held to.
@@ -204,7 +205,7 @@ pub struct RouteConfig {
 
 /// Which protocols may be changed to.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is true, false, or a list such as [\"websocket\"]")]
 pub enum UpgradeConfig {
     /// WebSocket, or none.
     Whether(bool),

@@ -1,7 +1,10 @@
 //! What is wrong with a configuration, where, and what was probably meant.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+
+use model::secret::mask_address;
 
 /// A name is suggested if at most so many letters differ.
 const NEAR: usize = 3;
@@ -37,7 +40,7 @@ impl ConfigError {
     /// Of the TOML parser. An unknown name is met with the nearest.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         let message = error.message();
-        let mut what = in_words(message.trim()).replace('\n', ": ");
+        let mut what = in_words(&masked(message.trim()), "a table").replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         if message.starts_with("unknown field")
             && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
@@ -48,6 +51,8 @@ impl ConfigError {
         {
             let kind = message.split('`').next().unwrap_or("unknown field ");
             what = format!("{kind}`{wrong}`: did you mean `{near}`?");
+        } else if let Some(meant) = brackets(text, error.span(), message) {
+            what = meant;
         }
         Self::at(text, error.span(), what)
     }
@@ -70,21 +75,63 @@ fn is_name(message: &str) -> bool {
     ["unknown field", "unknown variant"].iter().any(|begin| message.starts_with(begin))
 }
 
-/// What serde says of a value, with words for the types of numbers.
-pub(crate) fn in_words(message: &str) -> String {
-    let numbers = [
+/// A message of the TOML parser, without the password of a URL that stands where something else is expected.
+fn masked(message: &str) -> Cow<'_, str> {
+    let quoted = message.strip_prefix("invalid type: string \"");
+    match quoted.and_then(|quoted| quoted.split_once("\", expected ")) {
+        Some((url, expected)) if url.contains("://") => {
+            let url = mask_address(url);
+            format!("invalid type: string \"{url}\", expected {expected}").into()
+        }
+        _ => message.into(),
+    }
+}
+
+/// What was meant by `[name]` where there may be several, or by `[[name]]` where there is one.
+fn brackets(text: &str, span: Option<Range<usize>>, message: &str) -> Option<String> {
+    if !message.starts_with("invalid type: map") {
+        return None;
+    }
+    let before = text.get(..span?.start)?;
+    let line = &text[before.rfind('\n').map_or(0, |at| at + 1)..];
+    let header = line.trim_start().strip_prefix('[')?;
+    let (name, _) = header.trim_start_matches('[').split_once(']')?;
+    match header.starts_with('[') {
+        true => Some(format!("there is one of it: write [{name}]")),
+        false if message.ends_with("expected a sequence") => Some(match name.split_once('.') {
+            None => format!("there may be several of it: write [[{name}]]"),
+            Some((name, own)) => {
+                format!("there may be several of it: write [[{name}]], and name = \"{own}\" below")
+            }
+        }),
+        false => None,
+    }
+}
+
+/// What serde says of a value, with words for types; `table` is what values with names are called together.
+pub(crate) fn in_words(message: &str, table: &str) -> String {
+    let kinds = [
+        ("i32", "a whole number from -2147483648 to 2147483647"),
         ("u32", "a whole number from 0 to 4294967295"),
         ("u64", "a whole number of 0 or more"),
         ("usize", "a whole number of 0 or more"),
         ("i64", "a whole number"),
         ("f64", "a number"),
+        ("a sequence", "a list"),
+        ("path string", "the path of a file, in quotes"),
     ];
     let worded = message.rsplit_once(EXPECTED).and_then(|(before, expected)| {
-        numbers.into_iter().find_map(|(kind, words)| {
+        let is_of_name = |next: char| next.is_alphanumeric();
+        let of_kind = kinds.into_iter().find_map(|(kind, words)| {
             let rest = expected.strip_prefix(kind)?;
-            let ends = !rest.starts_with(|next: char| next.is_alphanumeric());
-            ends.then(|| format!("{before}{EXPECTED}{words}{rest}"))
-        })
+            (!rest.starts_with(is_of_name)).then_some((words, rest))
+        });
+        let of_table = || {
+            let name = expected.strip_prefix("struct ")?;
+            Some((table, name.trim_start_matches(is_of_name)))
+        };
+        let (words, rest) = of_kind.or_else(of_table)?;
+        Some(format!("{before}{EXPECTED}{words}{rest}"))
     });
     worded.unwrap_or_else(|| message.to_owned())
 }
@@ -120,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_numbers_are_said_in_words() {
+    fn types_are_said_in_words() {
         for (message, words) in [
             (
                 "invalid type: string \"x\", expected u64",
@@ -134,11 +181,15 @@ mod tests {
                 "invalid type: boolean `true`, expected f64",
                 "invalid type: boolean `true`, expected a number",
             ),
+            (
+                "invalid type: null, expected struct Summary at line 5 column 4",
+                "invalid type: null, expected a table at line 5 column 4",
+            ),
         ] {
-            assert_eq!(in_words(message), words);
+            assert_eq!(in_words(message, "a table"), words);
         }
         for message in ["invalid type: map, expected u64s", "expected `=`", ""] {
-            assert_eq!(in_words(message), message);
+            assert_eq!(in_words(message, "a table"), message);
         }
     }
 }

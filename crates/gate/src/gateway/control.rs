@@ -1,19 +1,19 @@
-//! What the parts of a gateway share beside the data path, and how a change is made: checked whole, then put in force
-//! in one step.
+//! The state that the parts of a gateway share beside the data path, and how a configuration is changed: checked as a
+//! whole, then put in force in one step.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::config_changes::{ConfigChange, ConfigChanges, refusal};
+use super::config_files::{BODY, Written, admin_token, load_line, read_text};
+use super::fixed_settings::{Fixed, report_every_s};
+use super::listener_certificates::ListenerCertificates;
 use super::loading::{Used, have_quotas, load, record_names};
-use super::named::{BODY, Written, admin_token, load_line, read_text};
 use super::neighbours::Neighbours;
-use super::own::{Awaited, Own};
-use super::restart::{Fixed, report_every_s};
-use super::shown::Shown;
-use super::tried::{Tried, Unsaid, refusal};
-use super::{GatewayError, Reloaded, Setup, Troubles, notes, resolve, troubles};
+use super::takeover_usage::{Awaited, OwnReports};
+use super::{GatewayError, Reloaded, Setup, Troubles, notes, preflight, resolve, troubles};
 use crate::access::Writer;
 use crate::config::{Built, Config, ConfigError, KeysConfig, LONGEST};
 use crate::health::Health;
@@ -23,12 +23,12 @@ use crate::policy::{Current, Policy, PolicySettings, State};
 use crate::shared::Link;
 use crate::usage::{Collector, Reader, Reporter};
 
-/// Where the ceiling stands.
+/// The state of the ceiling.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Standing {
     /// Ceiling / load line, 0..=1; 1 without a load line.
     pub factor: f64,
-    /// The live percentile of the envelope, where there were enough answers.
+    /// The live percentile of the envelope, where there were enough responses.
     pub latency_ns: Option<u64>,
     /// Why the load line does not fit, if it does not.
     pub misfit: Option<String>,
@@ -85,7 +85,7 @@ pub(super) struct Changing {
 pub(super) struct Beside {
     pub(super) log: Option<Arc<Writer>>,
     pub(super) link: Option<Arc<Link>>,
-    pub(super) shown: Shown,
+    pub(super) shown: ListenerCertificates,
 }
 
 /// The control of a gateway.
@@ -112,7 +112,7 @@ pub struct Control {
     /// The file of the store that is open.
     store_file: Option<(u64, u64)>,
     troubles: Troubles,
-    unsaid: Unsaid,
+    config_changes: ConfigChanges,
 }
 
 /// The configuration that a setup asks for, and its text.
@@ -157,13 +157,13 @@ impl Control {
     pub(super) fn new(
         setup: Setup,
         config: &Config,
+        text: &str,
         built: Built,
         store_path: &Path,
         beside: Beside,
     ) -> Result<(Arc<Self>, Collector, Reporter), GatewayError> {
-        let (_, text) = read(&setup)?;
         let file = setup.file.clone();
-        let written = Written { text: &text, file: file.as_deref() };
+        let written = Written { text, file: file.as_deref() };
         let store = Store::open(store_path).map_err(GatewayError::Store);
         let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
         let count = store.count().map_err(GatewayError::Store)?;
@@ -180,7 +180,7 @@ impl Control {
         let used = has_quotas.then(read).transpose()?;
         used.iter().try_for_each(|used| used.begin(&store, &state, &settings))?;
         let awaited = used.filter(|_| setup.take_over && beside.link.is_none());
-        let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: Own::default() }));
+        let awaited = Mutex::new(awaited.map(|used| Awaited { used, own: OwnReports::default() }));
         record_names(&store, &settings)?;
         let notes = notes::all(&settings, &loaded.named, setup.machine.as_ref(), unix_s());
         let outcome = Reloaded { notes, ..Reloaded::default() };
@@ -212,7 +212,7 @@ impl Control {
             changing: Mutex::new(Changing {
                 store,
                 seen,
-                text,
+                text: text.to_owned(),
                 settings,
                 asking,
                 has_keys,
@@ -224,13 +224,13 @@ impl Control {
             fixed,
             store_file: troubles::file_at(store_path),
             troubles: Troubles::default(),
-            unsaid: Unsaid::default(),
+            config_changes: ConfigChanges::default(),
         };
         Ok((Arc::new(control), collector, reporter))
     }
 
     /// Reads the configuration file again and puts it in force, whole or not at all; but for settings that change by a
-    /// restart only, which the answer names.
+    /// restart only, which the response names.
     ///
     /// # Errors
     /// What is wrong with it; nothing has changed then.
@@ -253,18 +253,18 @@ impl Control {
     }
 
     /// What [`Self::reload`] and [`Self::replace`] were asked for since this was last called, oldest first.
-    pub fn take_tried(&self) -> VecDeque<Tried> {
-        self.unsaid.take()
+    pub fn take_config_changes(&self) -> VecDeque<ConfigChange> {
+        self.config_changes.take()
     }
 
-    /// Notes what came of a change, to be said; in the audit log too where it was refused.
+    /// Notes the outcome of a change, to be printed; in the audit log too where it was refused.
     fn note(&self, by: &str, what: &'static str, outcome: &Result<Reloaded, GatewayError>) {
         if let Err(error) = outcome {
             let stamp = Stamp { at_s: unix_s(), by };
-            // A store that cannot be written is told as a trouble of its own; the refusal is said in any case.
+            // A store that cannot be written is a trouble of its own; the refusal is printed in any case.
             let _ = self.changing().store.note(&refusal(error), &stamp);
         }
-        self.unsaid.note(by, what, outcome);
+        self.config_changes.note(by, what, outcome);
     }
 
     fn change_to(&self, written: Written<'_>, by: &str) -> Result<Reloaded, GatewayError> {
@@ -275,7 +275,8 @@ impl Control {
         };
         let built = built(&config, text, file)?;
         let waits_for_restart = self.fixed.waiting(&Fixed::of(&config, &built));
-        let shown = Shown::read(&config, &built, written)?;
+        preflight::of_restart(&config, &waits_for_restart, written)?;
+        let shown = ListenerCertificates::read(&config, &built, written)?;
         let mut changing = self.changing();
         let mut settings = built.policy;
         self.know_used(&changing, &settings)?;
@@ -338,7 +339,7 @@ impl Control {
         self.troubles.set("limits and quotas", other);
     }
 
-    /// Takes what other gateways of the store are told apart by, and looks for one.
+    /// Takes what distinguishes other gateways of the store from this one, and looks for one.
     pub(super) fn know_neighbours(&self, neighbours: Neighbours) {
         // It is started once.
         let _ = self.neighbours.set(neighbours);
@@ -353,7 +354,7 @@ impl Control {
         Ok(())
     }
 
-    /// The policy of settings, which are told whether keys are asked for.
+    /// The policy of these settings, in which it sets whether keys are asked for.
     fn policy_of(
         &self,
         changing: &Changing,
@@ -443,7 +444,7 @@ impl Control {
         &self.store_path
     }
 
-    /// Where the ceiling stands.
+    /// The state of the ceiling.
     pub fn standing(&self) -> Standing {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

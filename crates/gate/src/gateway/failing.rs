@@ -1,10 +1,10 @@
-//! Servers that fail requests: said once for each server and kind when it begins, now and then while it lasts, and when it is
-//! over.
+//! Servers that fail requests: reported once for each server and kind when it begins, now and then while it lasts, and
+//! when it is over.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use super::seldom::Seldom;
+use super::throttle::Throttle;
 use crate::health::ServerView;
 use crate::path::Failure;
 
@@ -20,7 +20,7 @@ struct Lasting {
     before: u64,
     counted: u64,
     last_s: u64,
-    said: Seldom,
+    said: Throttle,
 }
 
 /// What fails now.
@@ -32,7 +32,7 @@ pub(super) struct Failing {
 }
 
 impl Failing {
-    /// Takes in what was counted of all servers by this second; what is to be said of it.
+    /// Takes in what was counted of all servers by this second; returns what to report.
     pub(super) fn look(&mut self, servers: &[ServerView], now_s: u64) -> Vec<String> {
         let mut say = Vec::new();
         let known = |which: &Which| {
@@ -71,7 +71,7 @@ impl Failing {
         let name = format!("upstream `{upstream}`, server {socket}: {}", failure.does());
         if counted > before {
             let is_new = !self.lasting.contains_key(&which);
-            let new = || Lasting { before, counted, last_s: now_s, said: Seldom::default() };
+            let new = || Lasting { before, counted, last_s: now_s, said: Throttle::default() };
             let lasting = self.lasting.entry(which).or_insert_with(new);
             (lasting.counted, lasting.last_s) = (counted, now_s);
             if lasting.said.may_say(now_s) {

@@ -1,11 +1,11 @@
-//! What a gateway begins with: the keys of its store, and what they used of their quotas.
+//! What a gateway loads when it starts: the keys of its store, and how much of their quotas they have used.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
-use super::own::{Counts, Own};
+use super::takeover_usage::{Counts, OwnReports};
 use crate::keys::{Entry, KeyRecord, NamedByKeys, Settings, Store};
 use crate::limits::Periods;
 use crate::policy::{PolicySettings, QuotaOf, Quotas, State, Tier};
@@ -128,7 +128,7 @@ impl Used {
         store: &Store,
         path: &Path,
         tiers: &[Tier],
-        own: Option<&Own>,
+        own: Option<&OwnReports>,
     ) -> Result<Self, GatewayError> {
         let now = unix_s();
         let replaced = store.replaced().map_err(GatewayError::Store)?;
@@ -295,7 +295,8 @@ impl Control {
         self.read_used(changing, settings)
     }
 
-    /// Reads what was used of a day or month that begins again: what was counted of it was forgotten for that of another.
+    /// Reads what was used of a day or month that the clock was changed to: what was counted of it was forgotten for that of
+    /// another, or was counted before this process.
     pub(super) fn recall_used(&self) -> Result<(), GatewayError> {
         let changing = self.changing();
         self.read_used(&changing, &changing.settings)

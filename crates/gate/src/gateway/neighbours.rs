@@ -1,6 +1,6 @@
-//! Other gateways of the same store, known by the places at which they wait for a later one (see `heir`).
+//! Other running gateways of the same store, found by the sockets at which they wait to be taken over (see `takeover`).
 //!
-//! Owns that they are looked for without a word to them. What follows from one is `troubles`'.
+//! They are found without sending them anything. `troubles` says what follows from one.
 
 use std::fs;
 use std::os::unix::net::UnixDatagram;
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::troubles::file_at;
 
-/// What other gateways are told apart from this one by.
+/// What distinguishes other gateways from this one.
 #[derive(Debug)]
 pub(super) struct Neighbours {
     /// Where this gateway waits.
@@ -65,7 +65,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
-    use crate::gateway::heir::place;
+    use crate::gateway::takeover::place;
 
     #[test]
     fn who_waits_at_another_place_of_the_store_is_found() {

@@ -1,4 +1,4 @@
-//! What is in force and may not be what was meant: said at the start and after a reload, and not refused.
+//! Settings that are in force and probably not what was meant: reported at the start and after a reload, but not refused.
 //!
 //! Pure: the caller reads the store, the machine and the clock.
 
@@ -159,7 +159,7 @@ fn is_time(text: &str) -> bool {
         && part.iter().all(u8::is_ascii_digit)
 }
 
-/// Why a load line does not fit an API most of whose answers are errors; `mostly` is the status of one.
+/// Why a load line does not fit an API most of whose responses are errors; `mostly` is the status of one.
 pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> {
     let (measured, status) = (line.status.filter(|status| *status < 400)?, mostly?);
     Some(format!(

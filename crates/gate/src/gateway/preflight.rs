@@ -1,19 +1,19 @@
-//! What a start would meet, found out without a start: every file is looked at, and none is changed. One is made and
-//! removed again in each folder that is to be written to.
+//! `gate --check`: the problems that a start would meet. Every file is read and none is changed; in each folder that will
+//! be written to, a file is made and removed again.
 //!
-//! Owns the checks of files. Names and values are `config`'s; addresses are not bound, so a port may be taken all the
-//! same.
+//! Owns the checks of files. Names and values are `config`'s. No address is bound, so a port may still be in use.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::config_files::{Written, admin_token};
 use super::control::{built, read, unix_s};
-use super::named::{Written, admin_token};
-use super::shown::Shown;
+use super::listener_certificates::ListenerCertificates;
 use super::{GatewayError, Setup, notes, store_of};
 use crate::config::Config;
 use crate::keys::Store;
+use crate::lines;
 use crate::policy::{Policy, State};
 use crate::usage::HttpSink;
 
@@ -22,10 +22,12 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     let (config, text) = read(setup)?;
     let built = built(&config, &text, setup.file.as_deref())?;
     let written = Written { text: &text, file: setup.file.as_deref() };
-    let expired = Shown::read(&config, &built, written)?.expired(unix_s());
+    let expired = ListenerCertificates::read(&config, &built, written)?.expired(unix_s());
     admin_token(&config, written)?;
     let path = store_of(&config);
-    let named = match path.exists() {
+    // A start makes its tables where there is nothing yet.
+    let is_there = |about: fs::Metadata| about.len() > 0 || !about.is_file();
+    let named = match fs::metadata(&path).is_ok_and(is_there) {
         true => {
             let store = Store::inspect(&path).map_err(GatewayError::Store);
             let store = store.map_err(written.named("keys.store", config.keys.store.as_ref()))?;
@@ -39,6 +41,22 @@ pub(super) fn check(setup: &Setup) -> Result<Vec<String>, GatewayError> {
     Policy::new(&State::new(Default::default(), 0).into(), built.policy, None)
         .map_err(GatewayError::Names)?;
     Ok(notes)
+}
+
+/// Checks the files of a configuration whose settings wait for a restart, which would fail without them.
+pub(super) fn of_restart(
+    config: &Config,
+    waiting: &[&str],
+    written: Written<'_>,
+) -> Result<(), GatewayError> {
+    if waiting.contains(&"admin.token_file") {
+        admin_token(config, written)?;
+    }
+    let files = ["keys.store", "access_log", "usage.json_lines"];
+    if waiting.iter().any(|name| files.contains(name)) {
+        written_files(config, &store_of(config), written)?;
+    }
+    Ok(())
 }
 
 /// Checks the files that a gateway writes to.
@@ -64,7 +82,7 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
 
 /// Whether a file could be written to, or made where there is none.
 fn can_write(path: &Path) -> Result<(), GatewayError> {
-    let Err(error) = OpenOptions::new().append(true).open(path) else { return Ok(()) };
+    let Err(error) = lines::open_as(&mut OpenOptions::new(), path) else { return Ok(()) };
     match error.kind() {
         io::ErrorKind::NotFound => can_make_beside(path),
         _ => Err(wrong(path, &error.to_string())),

@@ -1,5 +1,5 @@
-//! What goes wrong beside the path of requests while a gateway runs: said once when it begins and once when it ends. What comes
-//! and goes is said once a minute at most.
+//! What goes wrong beside the path of requests while a gateway runs: reported once when it begins and once when it ends.
+//! A trouble that comes and goes is reported once a minute at most.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::units::SECOND;
 
-use super::seldom::OnAndOff;
+use super::throttle::OnAndOff;
 
-/// Sentences that wait to be said, at most; the oldest are left out.
+/// Messages that wait to be printed, at most; the oldest are dropped.
 const WAITING_MOST: usize = 100;
 
 /// What goes wrong.
@@ -20,7 +20,7 @@ pub struct Troubles(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// By what has it.
+    /// The sentence of each trouble that lasts, by what is in trouble.
     standing: BTreeMap<&'static str, String>,
     said: BTreeMap<&'static str, OnAndOff>,
     to_say: Vec<String>,
@@ -54,7 +54,7 @@ impl Troubles {
         }
     }
 
-    /// Has something said that is no trouble.
+    /// Has a message printed that is no trouble.
     pub(super) fn say(&self, sentence: String) {
         self.kept().say(sentence);
     }

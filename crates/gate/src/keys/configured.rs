@@ -1,5 +1,5 @@
-//! What a store knows of the gateway that was last configured with it: names of tiers and routes, for who makes keys, and its
-//! settings, for the audit log. And what keys name of these.
+//! What a store knows of the gateway that was last configured with it: the names of tiers and routes, which commands that
+//! make keys look up; a digest of its settings, for the audit log; and which of these names keys refer to.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use rusqlite::{OptionalExtension, params};
 use super::store::log;
 use super::{Stamp, Store, StoreError};
 
-/// What keys that were not revoked name, and how many do.
+/// The tiers and routes that keys refer to, each with the number of such keys; revoked ones do not count.
 #[derive(Debug, Default)]
 pub struct NamedByKeys {
-    /// By tier.
+    /// Keys by tier.
     pub tiers: BTreeMap<String, u64>,
-    /// By route.
+    /// Keys by route.
     pub routes: BTreeMap<String, u64>,
 }
 

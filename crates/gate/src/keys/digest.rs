@@ -1,7 +1,7 @@
 //! From a key to its digest: HMAC-SHA-256 under a secret of the store.
 //!
-//! A plain hash would do against guessing, since keys have 128 random bits; under a secret, a digest that leaks
-//! alone also says nothing to those who hold a list of keys.
+//! A plain hash would be enough against guessing, since keys have 128 random bits. With the secret, a leaked digest also
+//! says nothing to somebody who has a list of keys.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! Whose keys are, as the data path tells it upstream: texts that are written once and never move.
+//! The names of keys' owners, as the data path sends them upstream: texts that are written once and never move.
 //!
-//! Owns their bytes, one text behind the other in words that readers load without a lock. An entry of the table holds where
-//! its own is.
+//! Owns their bytes, one text after the other, in words that readers load without a lock. An entry of the table holds the
+//! position of its owner's text.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -71,7 +71,7 @@ pub struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// Whether nothing is said of it.
+    /// Whether the owner has no text.
     pub fn is_empty(self) -> bool {
         self.bytes == 0
     }

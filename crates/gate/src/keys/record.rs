@@ -1,4 +1,4 @@
-//! What a store keeps of keys and of changes to them, and why it cannot.
+//! The records of a store: keys, and changes to them; and the errors of a store.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,6 +12,8 @@ use crate::limits::Rate;
 const NAME_MAX: usize = 200;
 /// The first second of the year 9999, in seconds since the epoch: no key ends later.
 const ENDS_BEFORE_S: i64 = 253_370_764_800;
+/// What SQLite says of a file that another program holds for longer than is waited.
+const LOCKED: &str = "database is locked";
 /// Largest quota or length that a file of keys holds: its numbers are signed.
 const NUMBER_MAX: u64 = i64::MAX as u64;
 
@@ -39,7 +41,11 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open { path, why } => {
-                write!(f, "{}: {}; --store names another file", path.display(), visible(why, &[]))
+                let advice = match why.contains(LOCKED) {
+                    true => "another program holds it: try again",
+                    false => "--store names another file",
+                };
+                write!(f, "{}: {}; {advice}", path.display(), visible(why, &[]))
             }
             Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
             Self::NoSuchKey(id) => {
@@ -146,7 +152,7 @@ pub struct KeyRecord {
     pub revoked_s: Option<i64>,
 }
 
-/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `start`.
+/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `changed file`, `start`, `take-over`.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
     /// Seconds since the epoch.
@@ -168,4 +174,18 @@ pub struct Change {
     pub key: Option<u64>,
     /// In words.
     pub what: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_is_held_is_no_reason_for_another() {
+        let said =
+            |why: &str| StoreError::Open { path: "a.db".into(), why: why.into() }.to_string();
+        let held = said("the key store: database is locked");
+        assert!(held.ends_with("; another program holds it: try again"), "{held}");
+        assert!(said("it is a folder").ends_with("; --store names another file"));
+    }
 }

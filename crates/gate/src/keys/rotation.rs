@@ -1,7 +1,7 @@
-//! A new key in the place of one: all of it is written, or nothing.
+//! Replaces a key by a new one, in one transaction.
 //!
-//! Keys that replace each other have one rate, one number at once, one share and one quota: their requests count together, so that
-//! nobody gets a second one by rotating.
+//! Keys that replace each other have one rate, one limit on requests in flight, one share and one quota: their requests
+//! count together, so rotating a key gains nothing.
 
 use std::collections::BTreeMap;
 

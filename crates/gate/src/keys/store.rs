@@ -76,16 +76,16 @@ impl Store {
     /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
     ///
     /// # Errors
-    /// As [`Self::open`], and when there is none.
+    /// As [`Self::open`], and when there is none, or nothing in it.
     pub fn inspect(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
-        let layout = layout(&connection).map_err(|error| why(error.to_string()))?;
-        if layout != LAYOUT {
-            return Err(why(wrong_layout(layout).to_string()));
+        connection.busy_timeout(WAIT).map_err(|error| why(error.to_string()))?;
+        if usable_layout(&connection).map_err(|error| why(error.to_string()))? != LAYOUT {
+            return Err(why("nothing is in it yet".to_owned()));
         }
         let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
         Ok(Self { connection, digester: Digester::new(&secret) })
@@ -582,6 +582,10 @@ pub(super) mod tests {
         assert_eq!(looked.tiers().unwrap().unwrap(), ["free", "silver"]);
         assert!(looked.record_configured(&["x"], &[]).is_err(), "it is only read");
         assert!(Store::inspect(&folder.path().join("none.db")).is_err());
+        let empty = folder.path().join("empty.db");
+        fs::write(&empty, "").unwrap();
+        let said = Store::inspect(&empty).unwrap_err().to_string();
+        assert!(said.contains("nothing is in it yet"), "{said}");
         assert!(!folder.path().join("none.db").exists());
     }
 

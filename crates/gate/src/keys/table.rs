@@ -65,7 +65,7 @@ pub struct Entry {
     at_once_most: AtomicU32,
     /// The slot plus one of the key in whose limits it counts; 0 for its own.
     counted_in: AtomicU32,
-    /// Requests let through that were not taken in yet by who tells other gateways.
+    /// Requests let through that the exchange with other gateways has not taken yet.
     pub(crate) untold: AtomicU32,
     state: AtomicU32,
     /// What of the rate is used.
@@ -257,7 +257,7 @@ impl Keys {
     /// The entry in a slot that [`Self::find`] or [`Self::put`] gave.
     ///
     /// # Panics
-    /// For another slot.
+    /// If neither gave this slot.
     pub fn entry(&self, slot: u32) -> &Entry {
         let slot = slot as usize;
         &self.chunks[slot / CHUNK].get().expect("a slot that was given")[slot % CHUNK]

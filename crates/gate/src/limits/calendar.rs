@@ -2,9 +2,13 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
+use model::date::civil;
+
 const DAY_S: i64 = 86_400;
 /// A clock that is put back by less is waited for before another day begins.
 const PUT_BACK_S: i64 = 3600;
+/// One that is further ahead than at the last look, which was a moment ago, was put forward.
+const PUT_FORWARD_S: i64 = 3600;
 
 /// The months' names, as protocols and logs write them.
 pub(crate) const MONTHS: [&str; 12] =
@@ -30,7 +34,7 @@ impl Periods {
     pub fn at(unix_s: i64) -> Self {
         let unix_s = unix_s.max(0);
         let days = unix_s / DAY_S;
-        let (year, month) = year_and_month(days);
+        let (year, month, _) = civil(days);
         let next = if month == 12 { first_day(year + 1, 1) } else { first_day(year, month + 1) };
         let left = |end_s: i64| u32::try_from(end_s - unix_s).unwrap_or(u32::MAX);
         Self {
@@ -45,22 +49,7 @@ impl Periods {
 
 /// Year, month (1..=12) and day (1..=31) of seconds since the epoch, in UTC.
 pub fn date(unix_s: i64) -> (i64, i64, i64) {
-    let days = unix_s.div_euclid(DAY_S);
-    let (year, month) = year_and_month(days);
-    (year, month, days - first_day(year, month) + 1)
-}
-
-/// Year and month (1..=12) of a day since the epoch: the proleptic Gregorian calendar counted in years from March,
-/// whose months before the last have a regular length.
-fn year_and_month(days: i64) -> (i64, i64) {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day = shifted.rem_euclid(146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let of_year = day - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (year + era * 400 + i64::from(month <= 2), month)
+    civil(unix_s.div_euclid(DAY_S))
 }
 
 /// Day since the epoch of a month's first.
@@ -88,19 +77,23 @@ impl Calendar {
     /// Sets the time, in seconds since the epoch. Where the clock was put back a little, day and month stay until it has caught
     /// up: a day that has ended would begin again with whole quotas, and so would the next.
     ///
-    /// Whether a day begins that there was before, or may have been, since the clock was put back further: its quotas are not
-    /// whole, and what was counted of them is forgotten where another day has been counted since.
+    /// Whether a day begins whose quotas may not be whole: one that there was before, or may have been, since the clock was put
+    /// back further; or one that the clock was put forward to, as where a machine starts with a wrong time. What was counted of
+    /// it is forgotten where another day has been counted since, or was counted before this process.
     pub fn set(&self, unix_s: i64) -> bool {
         self.unix_s.store(unix_s, Ordering::Relaxed);
-        if (1..PUT_BACK_S).contains(&(self.latest_s.load(Ordering::Relaxed) - unix_s)) {
+        let latest_s = self.latest_s.load(Ordering::Relaxed);
+        if (1..PUT_BACK_S).contains(&(latest_s - unix_s)) {
             return false;
         }
+        // Before the first look there was no time.
+        let put_forward = latest_s != 0 && unix_s - latest_s > PUT_FORWARD_S;
         let Periods { day, month, .. } = Periods::at(unix_s);
         self.latest_s.store(unix_s, Ordering::Relaxed);
         let before = self.day.swap(day, Ordering::Relaxed);
         self.month.store(month, Ordering::Relaxed);
         let last = self.last_day.fetch_max(day, Ordering::Relaxed);
-        day != before && day <= last
+        day != before && (day <= last || put_forward)
     }
 
     /// The time that day and month are of: that which was set last, but where the clock was put back a little.
@@ -136,8 +129,18 @@ mod tests {
             [2 * DAY_S - 1, 2 * DAY_S, 2 * DAY_S - 1, 900 * DAY_S, DAY_S, DAY_S + 1, 2 * DAY_S];
         let days = seconds.map(|unix_s| (calendar.set(unix_s), calendar.day()));
         let (new, again) = (false, true);
-        let expected = [(new, 1), (new, 2), (new, 2), (new, 900), (again, 1), (new, 1), (again, 2)];
+        let expected =
+            [(new, 1), (new, 2), (new, 2), (again, 900), (again, 1), (new, 1), (again, 2)];
         assert_eq!(days, expected);
+    }
+
+    #[test]
+    fn a_day_that_the_clock_is_put_forward_to_may_have_been_counted_before() {
+        let calendar = Calendar::default();
+        let now_s = 20_000 * DAY_S;
+        // A machine that starts with a wrong time, and then a midnight.
+        let seconds = [5, now_s + 7, now_s + DAY_S - 1, now_s + DAY_S];
+        assert_eq!(seconds.map(|unix_s| calendar.set(unix_s)), [false, true, false, false]);
     }
 
     #[test]

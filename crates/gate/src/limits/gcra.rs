@@ -58,7 +58,7 @@ impl Gcra {
     /// As [`Self::take`], from numbers worked out before.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::take`].
     pub fn take_within(&self, increment_ns: u64, ahead_ns: u64, now_ns: u64) -> Result<(), u64> {
         let most = now_ns.saturating_add(ahead_ns.max(increment_ns));
         let mut due = self.due_ns.load(Ordering::Relaxed);
@@ -106,12 +106,6 @@ impl Gcra {
         self.due_ns.fetch_min(now_ns.saturating_add(ahead_ns), Ordering::Relaxed);
     }
 
-    /// Mean requests that would be let through at once now.
-    pub fn left(&self, rate: &Rate, now_ns: u64) -> u64 {
-        let ahead = self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns);
-        rate.ahead_ns().saturating_sub(ahead) / rate.increment_ns(1000).max(1)
-    }
-
     /// How far ahead of an even pace requests are, in nanoseconds.
     pub fn ahead_ns(&self, now_ns: u64) -> u64 {
         self.due_ns.load(Ordering::Relaxed).saturating_sub(now_ns)
@@ -135,10 +129,10 @@ mod tests {
             assert_eq!(gcra.take(&rate, 1000, start), Ok(()));
         }
         assert_eq!(gcra.take(&rate, 1000, start), Err(SECOND / 10));
-        assert_eq!(gcra.left(&rate, start), 0);
         assert_eq!(gcra.take(&rate, 1000, start + SECOND / 10), Ok(()));
         assert_eq!(gcra.take(&rate, 1000, start + SECOND / 10), Err(SECOND / 10));
-        assert_eq!(gcra.left(&rate, start + SECOND), 3);
+        let again = [(); 4].map(|()| gcra.take(&rate, 1000, start + SECOND).is_ok());
+        assert_eq!(again, [true, true, true, false]);
     }
 
     #[test]

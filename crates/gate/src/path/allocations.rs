@@ -1,23 +1,21 @@
 //! A request allocates nothing once its connections are warm: counted for the whole way from a client's bytes to the
 //! upstream and back, with everything switched on that looks at requests.
 
-use std::io;
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Next, Route as To, Taken};
+use net::{Event, Handler, Next};
 
-use super::caps::Caps;
-use super::shared::{Counts, Entrance, RUN, Shared};
+use super::shared::Shared;
+use super::wires::{Wires, receives, worker_of};
 use super::worker::{UP, Worker};
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::admission::{Line, Part};
-use crate::health::Health;
 use crate::keys::{Digester, Keys, Settings};
 use crate::limits::Rate;
 use crate::policy::{
-    Current, HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Quotas, Route,
-    State, Tier, Upstream,
+    HeaderRules, KeySource, Limits, PathPattern, Policy, PolicySettings, Quotas, Route, State,
+    Tier, Upstream,
 };
 
 const WARM: u64 = 300;
@@ -25,54 +23,6 @@ const COUNTED: u64 = 3_000;
 const CLIENTS: u32 = 8;
 /// Between two rounds: several hand-overs of usage fall into the rounds that are counted.
 const STEP_NS: u64 = 1_000_000;
-
-/// Takes what is sent, and lets time pass. Owns no socket.
-struct Wires {
-    now: u64,
-    opened: u32,
-    /// The tokens of connections upstream, by slot; clients come first.
-    sent: Vec<Vec<u8>>,
-    connecting: Vec<(u32, u32)>,
-}
-
-impl Net for Wires {
-    fn now(&self) -> u64 {
-        self.now
-    }
-    fn taken_in(&self) -> Taken {
-        Taken { at: self.now, waited_ns: 0 }
-    }
-    fn handed_over(&self) -> Handed {
-        Handed::default()
-    }
-    fn hand_over(&mut self) {}
-    fn connect(&mut self, token: u32, _route: &To) -> io::Result<ConnId> {
-        let conn = self.open();
-        self.connecting.push((token, conn.slot));
-        Ok(conn)
-    }
-    fn blob(&mut self, _bytes: &[u8]) -> BlobId {
-        BlobId(0)
-    }
-    fn send_blob(&mut self, _conn: ConnId, _blob: BlobId) {}
-    fn send(&mut self, conn: ConnId, bytes: &[u8]) {
-        self.sent[conn.slot as usize].extend_from_slice(bytes);
-    }
-    fn want_drained(&mut self, _conn: ConnId) {}
-    fn backlog(&self, _conn: ConnId) -> usize {
-        0
-    }
-    fn set_receiving(&mut self, _conn: ConnId, _receiving: bool) {}
-    fn close(&mut self, _conn: ConnId, _how: Close) {}
-}
-
-impl Wires {
-    fn open(&mut self) -> ConnId {
-        self.sent.push(Vec::with_capacity(64 * 1024));
-        self.opened += 1;
-        ConnId { slot: self.opened - 1, generation: 0 }
-    }
-}
 
 /// A policy that has something to do at every step.
 fn busy(state: &Arc<State>) -> Policy {
@@ -118,28 +68,10 @@ fn busy(state: &Arc<State>) -> Policy {
 
 fn worker() -> (Arc<Shared>, Worker) {
     let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
-    let current = Arc::new(Current::new(Arc::new(busy(&state))));
-    let shared = Arc::new(Shared {
-        current,
-        health: Arc::new(Health::default()),
-        log: Some(Arc::new(Shelf::new(1.0))),
-        caps: Caps::default(),
-        stop: RUN.into(),
-        counts: vec![Counts::default()],
-    });
-    let worker = Worker::new(Arc::clone(&shared), 0, Entrance::default(), None);
-    (shared, worker)
+    worker_of(busy(&state), Some(Arc::new(PageQueue::new(1.0))))
 }
 
-/// Hands the worker a copy of `bytes`, of 1,024 at most.
-fn receives(worker: &mut Worker, wires: &mut Wires, token: u32, bytes: &[u8]) {
-    let mut lent = [0; 1024];
-    let lent = &mut lent[..bytes.len()];
-    lent.copy_from_slice(bytes);
-    Handler::<Wires>::event(worker, wires, token, Event::Received(lent));
-}
-
-/// One request of each client, and its answer. How many were answered with 200.
+/// One request of each client, and its response. How many were answered with 200.
 fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
     const REQUEST: &[u8] =
         b"GET /v%31/7/abc%3B?a=1&%75ser_key=good&b=2 HTTP/1.1\r\nHost: api.test\r\nAccept: */*\r\n\
@@ -171,7 +103,7 @@ fn round(worker: &mut Worker, wires: &mut Wires, answer: &[u8]) -> u32 {
 #[test]
 fn a_warm_request_allocates_nothing() {
     let (_shared, mut worker) = worker();
-    let mut wires = Wires { now: 1_000_000_000, opened: 0, sent: vec![], connecting: vec![] };
+    let mut wires = Wires::new();
     for client in 0..CLIENTS {
         let conn = wires.open();
         assert_eq!(Handler::<Wires>::accepted(&mut worker, &mut wires, conn), Some(client));
@@ -195,7 +127,7 @@ fn a_warm_request_allocates_nothing() {
 #[test]
 fn a_refusal_allocates_nothing() {
     let (_shared, mut worker) = worker();
-    let mut wires = Wires { now: 1_000_000_000, opened: 0, sent: vec![], connecting: vec![] };
+    let mut wires = Wires::new();
     let conn = wires.open();
     Handler::<Wires>::accepted(&mut worker, &mut wires, conn);
     let mut refuse = |requests: u64| {

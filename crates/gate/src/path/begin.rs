@@ -14,7 +14,7 @@ use super::request::{self, Forward};
 use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Forms, Target};
-use super::up::NONE;
+use super::upstream::NONE;
 use super::worker::Worker;
 use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
@@ -133,7 +133,7 @@ impl Worker {
         if !self.policy.reads_alike(&facts) {
             return self.refuse_fault(net, client, head, Fault::Path);
         }
-        // A client that sends its body slowly holds no room of the load line, and no connection: see `waiting`.
+        // A client that sends its body slowly holds no room of the load line, and no connection: see `body_buffering`.
         let holds = self.policy.line().is_some() || self.policy.client().hold_bodies;
         let with_body = body_bytes != Some(0) && holds;
         let waits = with_body && self.policy.client().body_bytes_per_s > 0;
@@ -147,7 +147,7 @@ impl Worker {
             Decision::Forward(ticket) => {
                 self.write_request(client, head, &checked, ticket, now, waits);
                 if checked.max_forwards == Some(0) {
-                    // Who waits to be told to send a body may send another request instead.
+                    // A client that waits for `100 Continue` may send another request instead of the body.
                     let close = head.expect_continue;
                     return self.answer_fault(net, client, Fault::LastHop, close);
                 }

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
-use tls::Tls;
+use tls::{Tls, Trusted};
 use x509_parser::parse_x509_certificate;
 
 /// What TLS listeners show. Clones show the same, also after it was renewed.
@@ -112,14 +112,15 @@ impl Trust {
     /// In words, where there is none to be read.
     pub fn read(authorities: Option<&Path>) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
+        let mut named = Vec::new();
         match authorities {
             Some(path) => {
-                let found = CertificateDer::pem_file_iter(path)
+                named = CertificateDer::pem_file_iter(path)
                     .and_then(Iterator::collect::<Result<Vec<_>, _>>)
                     .map_err(|error| {
                         format!("{}: {error}; wanted certificates in PEM", path.display())
                     })?;
-                roots.add_parsable_certificates(found);
+                named.retain(|certificate| roots.add(certificate.clone()).is_ok());
             }
             None => {
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -135,11 +136,16 @@ impl Trust {
             });
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
+        let config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
         let authorities = Arc::new(roots);
-        let trusts = config.with_root_certificates(Arc::clone(&authorities));
+        let trusts = if named.is_empty() {
+            config.with_root_certificates(Arc::clone(&authorities))
+        } else {
+            let trusted = Trusted::new(named, provider).map_err(|error| error.to_string())?;
+            config.dangerous().with_custom_certificate_verifier(Arc::new(trusted))
+        };
         let mut config = trusts.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { authorities, config: Arc::new(config) })

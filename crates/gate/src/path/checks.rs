@@ -1,13 +1,13 @@
-//! Active checks: requests of the gateway's own, which look whether servers are well.
+//! Active checks: requests that the gateway itself sends to see whether servers are well.
 //!
-//! Owns their timing and what counts as well. One worker makes them; what they find is `health`'s to keep.
+//! Owns their timing and which result counts as well. One worker makes them; `health` stores their results.
 
 use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};
 
 use super::failure::Failure;
-use super::handing::send_up;
-use super::up::{NONE, Up};
+use super::to_upstream::send_up;
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::health::CheckFailure;
 
@@ -27,14 +27,12 @@ impl Worker {
             }
             server.check_ns = now.saturating_add(rule.every_ns);
             let due = now.saturating_add(rule.timeout_ns);
-            match self.open_up(net, number as u32, NONE, due) {
-                Some(token) => {
-                    self.pools.servers[number].checking = true;
-                    if let Some(up) = self.ups.get_mut(token) {
-                        up.check = up.server;
-                    }
+            // A check that cannot be made for want of files says nothing of the server.
+            if let Some(token) = self.open_up(net, number as u32, NONE, due) {
+                self.pools.servers[number].checking = true;
+                if let Some(up) = self.ups.get_mut(token) {
+                    up.check = up.server;
                 }
-                None => self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::Local))),
             }
         }
     }
@@ -53,8 +51,13 @@ impl Worker {
         send_up(net, up.id, up.tls.as_deref_mut(), request.as_bytes(), &mut self.records);
     }
 
-    /// Bytes of the answer to a check.
-    pub(super) fn check_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    /// Bytes of the response to a check.
+    pub(super) fn check_received<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        bytes: &[u8],
+    ) {
         let mut input = bytes;
         loop {
             let found = match up.parser.next(&mut input) {
@@ -72,8 +75,8 @@ impl Worker {
         }
     }
 
-    /// A check had no answer.
-    pub(super) fn check_failed(&self, up: &Up, failure: Failure) {
+    /// A check had no response.
+    pub(super) fn check_failed(&self, up: &UpstreamConn, failure: Failure) {
         self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
     }
 

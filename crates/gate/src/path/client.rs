@@ -10,7 +10,7 @@ use super::logging::Noted;
 use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
-use super::up::NONE;
+use super::upstream::NONE;
 use crate::policy::{Ticket, Timeouts};
 
 /// Bytes of input kept while a request is in flight; beyond it, receiving stops.
@@ -37,9 +37,9 @@ pub(super) struct Client {
     pub(super) exchange: Option<Exchange>,
     /// The request as it goes upstream, as long as it is needed; its body in part.
     pub(super) request: Vec<u8>,
-    /// The host that it asked, where answers are compared with it.
+    /// The host that it asked, where responses are compared with it.
     pub(super) asked: Vec<u8>,
-    /// What the log is told of the request in flight, where it is.
+    /// What is logged of the request in flight, where it is.
     pub(super) noted: Option<Box<Noted>>,
     /// Bytes of it that were handed on.
     pub(super) handed: usize,
@@ -53,13 +53,13 @@ pub(super) struct Client {
     pub(super) eof: bool,
     /// Receiving was switched off.
     pub(super) paused: bool,
-    /// Answers pile up that the client does not take: no other request is begun.
+    /// Responses pile up that the client does not take: no other request is begun.
     pub(super) choked: bool,
     /// A `Drained` was asked for and has not come.
     pub(super) draining: bool,
     /// Bytes that it had acknowledged when that was asked for, or when it was last due.
     pub(super) acknowledged: u64,
-    /// The last answer is made: the connection ends once the client has taken it.
+    /// The last response is made: the connection ends once the client has taken it.
     pub(super) closing: bool,
     /// The address for which the connection was counted.
     pub(super) counted: Option<IpAddr>,
@@ -67,7 +67,7 @@ pub(super) struct Client {
     pub(super) gone: bool,
 }
 
-/// A request between its head and the end of its answer.
+/// A request between its head and the end of its response.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) ticket: Ticket,
@@ -101,13 +101,13 @@ pub(super) struct Exchange {
     pub(super) shadow: Shadowing,
     /// Any of it was handed to a connection that stood.
     pub(super) any_sent: bool,
-    /// When its head had been read, or its client was told to send the body.
+    /// When its head had been read, or its client was asked to send the body.
     pub(super) head_ns: u64,
     pub(super) connect_ns: u64,
     pub(super) sent_ns: u64,
-    /// An interim answer has come.
+    /// An interim response has come.
     pub(super) interim: bool,
-    /// When the final answer, or the change of protocols, began; 0 before.
+    /// When the final response, or the change of protocols, began; 0 before.
     pub(super) first_byte_ns: u64,
     pub(super) body_bytes: u64,
     /// The body has to keep the pace of the load line since then, and this much had come; 0: it has not.
@@ -115,7 +115,7 @@ pub(super) struct Exchange {
     pub(super) pace_bytes: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
-    /// Of these, bytes of heads.
+    /// The part of `bytes_out` that is heads.
     pub(super) head_out: u64,
     /// The status that the client was sent; 0 before.
     pub(super) status: u16,
@@ -169,6 +169,11 @@ impl Exchange {
 }
 
 impl Exchange {
+    /// When the time for all of it is up.
+    pub(super) fn ends_ns(&self) -> u64 {
+        self.ticket.admitted_at_ns.saturating_add(self.timeouts.whole_ns)
+    }
+
     /// Whether the client may be waiting for the upstream to say that it is to send its body.
     pub(super) fn awaits_continue(&self) -> bool {
         self.expects_continue && !self.interim && self.body_bytes == 0 && !self.read_whole
@@ -228,7 +233,7 @@ impl Client {
         }
     }
 
-    /// Whether input has to wait for the request in flight, or for the client to take answers.
+    /// Whether input has to wait for the request in flight, or for the client to take responses.
     pub(super) fn busy(&self) -> bool {
         self.choked
             || self
@@ -265,7 +270,7 @@ impl Client {
         }
     }
 
-    /// Asks once to be told when the client has taken everything.
+    /// Asks once for an event when the client has taken everything.
     pub(super) fn want_drained<N: Net>(&mut self, net: &mut N) {
         if !self.draining {
             self.draining = true;

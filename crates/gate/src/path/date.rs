@@ -1,4 +1,4 @@
-//! The header `Date` (RFC 9110 section 6.6.1): of the gateway's own answers, and of those that came without one.
+//! The header `Date` (RFC 9110 section 6.6.1): of the gateway's own responses, and of those that came without one.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
-//! How requests and connections end: answered, failed, sent again, abandoned, cut off.
+//! How requests and connections end: with a response, a failure, a retry, abandoned or cut off.
 //!
-//! Owns that each admitted request is finished once, that each server's count of requests is given back, and that a
-//! client's connection is closed so that it gets what it was sent.
+//! Owns that each admitted request is finished exactly once, that each server's count of requests in flight is decreased,
+//! and that a client's connection is closed only after the client has got what it was sent.
 
 use net::{Close, Net};
 
@@ -10,22 +10,22 @@ use super::failure::Failure;
 use super::logging::{Ending, head_of};
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
-use super::up::{NONE, Up};
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Outcome;
 
-/// Bytes of answers that a client may leave untaken before its next request is begun.
+/// Bytes of responses that a client may leave untaken before its next request is begun.
 const CHOKED_BYTES: usize = 64 * 1024;
 /// Bytes of a scratch buffer that is kept.
 const KEPT_SCRATCH: usize = 256 * 1024;
 
 impl Worker {
-    /// An answer is complete, and its connection may carry another request or not.
+    /// A response is complete, and its connection may carry another request or not.
     pub(super) fn complete<N: Net>(
         &mut self,
         net: &mut N,
         client: &mut Client,
-        mut up: Box<Up>,
+        mut up: Box<UpstreamConn>,
         keep: bool,
     ) {
         let now = net.taken_in().at;
@@ -35,7 +35,7 @@ impl Worker {
         self.pools.servers[up.server as usize].health.succeeded();
         self.give_back(&mut exchange);
         up.client = NONE;
-        up.answers += 1;
+        up.responses += 1;
         let server = &mut self.pools.servers[up.server as usize];
         if keep && exchange.read_whole && !server.retired && self.draining_since_ns.is_none() {
             if std::mem::take(&mut up.paused) {
@@ -145,7 +145,7 @@ impl Worker {
             self.give_back(exchange);
             self.close_up(net, token, Close::Now);
             if exchange.status != 0 {
-                // Part of another answer is out: nothing can follow it.
+                // Part of another response is out: nothing can follow it.
                 self.finish(client, exchange, now);
                 client.forget_request();
                 return self.cut_client(net, client, Close::Flush);
@@ -184,12 +184,12 @@ impl Worker {
         }
     }
 
-    /// Tells the policy, and the log, what came of a request.
+    /// Reports the outcome of a request to the policy and to the log.
     fn finish(&mut self, client: &mut Client, exchange: &Exchange, now: u64) {
         let Exchange { ticket, sent_ns, first_byte_ns, connect_ns, .. } = exchange;
         let asked_ns = if *sent_ns > 0 { *sent_ns } else { *connect_ns };
         let unanswered = *first_byte_ns == 0 && exchange.read_whole && asked_ns > 0;
-        // What passes in a tunnel is no answer to this request: hours of it would be the longest of all latencies.
+        // What passes in a tunnel is no response to this request: hours of it would be the longest of all latencies.
         let answered_ns = if exchange.tunnel { *first_byte_ns } else { now };
         let outcome = Outcome {
             status: exchange.status,

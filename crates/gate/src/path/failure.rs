@@ -1,18 +1,19 @@
-//! How an upstream failed a request: what the answer's detail, the log and its counts say.
+//! How an upstream failed a request: what the response's detail, the log and its counts say.
 
 use std::io;
 
 use model::quote::plain;
+use rustix::io::Errno;
 use rustls::CertificateError;
 use wire::WireError;
 
-use super::up::Up;
+use super::upstream::UpstreamConn;
 use crate::limits::date;
 
 /// Characters of a certificate's names, or of words that are not the gateway's, that are repeated.
 const WORDS: usize = 200;
 
-/// Why an upstream gave no usable answer.
+/// Why an upstream gave no usable response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failure {
     /// It takes no connection: refused, or unreachable.
@@ -23,19 +24,19 @@ pub enum Failure {
     Tls,
     /// It closed the connection before it answered.
     Closed,
-    /// It closed the connection while it was still sent the request, and no answer was found on it.
+    /// It closed the connection while it was still sent the request, and no response was found on it.
     Unread,
     /// It did not begin to answer in time.
     Late,
-    /// Its answer is not HTTP/1.
+    /// Its response is not HTTP/1.
     NotHttp,
-    /// The head of its answer is longer than is read.
+    /// The head of its response is longer than is read.
     HeadTooLong,
-    /// Its answer's head or framing breaks a rule of HTTP/1.1.
+    /// Its response's head or framing breaks a rule of HTTP/1.1.
     Framing,
-    /// Its answer ended before it was complete, or stopped.
+    /// Its response ended before it was complete, or stopped.
     Cut,
-    /// Nothing local was left for a connection to it: ports or files.
+    /// Nothing local was left for a connection to it: ports or files, or no address of its family.
     Local,
     /// Its certificate has expired.
     Expired,
@@ -43,11 +44,13 @@ pub enum Failure {
     OtherName,
     /// Its certificate is of no authority that is trusted.
     Untrusted,
+    /// Its answer was not complete within the time that the route gives all of it.
+    TooLong,
 }
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
@@ -62,12 +65,13 @@ impl Failure {
         Self::Expired,
         Self::OtherName,
         Self::Untrusted,
+        Self::TooLong,
     ];
 
     /// How many there are.
     pub const COUNT: usize = Self::ALL.len();
 
-    /// Of an answer that cannot be read.
+    /// The failure that a response which cannot be read is.
     pub(super) fn of(error: &WireError) -> Self {
         match error {
             WireError::HeadTooLong { .. } | WireError::TooManyHeaders { .. } => Self::HeadTooLong,
@@ -78,7 +82,7 @@ impl Failure {
         }
     }
 
-    /// Of TLS that failed.
+    /// The failure that an error of TLS is.
     pub(super) fn of_tls(error: &io::Error) -> Self {
         let Some(rustls::Error::InvalidCertificate(why)) = of_rustls(error) else {
             return Self::Tls;
@@ -89,6 +93,7 @@ impl Failure {
                 Self::OtherName
             }
             CertificateError::UnknownIssuer => Self::Untrusted,
+            CertificateError::Other(other) if tls::is_of_authority(other) => Self::Untrusted,
             _ => Self::Tls,
         }
     }
@@ -98,6 +103,11 @@ impl Failure {
         let error = of_rustls(error)?;
         match error {
             rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => None,
+            rustls::Error::InvalidCertificate(CertificateError::Other(other))
+                if tls::is_of_authority(other) =>
+            {
+                Some("it is its own authority: name it there".to_owned())
+            }
             rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
                 not_after,
                 ..
@@ -122,8 +132,17 @@ impl Failure {
         }
     }
 
-    /// Of a connection that ended or failed before an answer.
-    pub(super) fn of_lost(up: &Up) -> Self {
+    /// Of a connection that is gone, by what the net says of it.
+    pub(super) fn of_gone(up: &UpstreamConn, gone: net::Failure) -> Self {
+        let lacks_port = gone.errno == Errno::ADDRNOTAVAIL.raw_os_error();
+        match gone.during {
+            net::Operation::Connect if lacks_port => Self::Local,
+            _ => Self::of_lost(up),
+        }
+    }
+
+    /// Of a connection that ended or failed before a response.
+    pub(super) fn of_lost(up: &UpstreamConn) -> Self {
         match (up.connected, up.open) {
             (_, true) => Self::Closed,
             (true, false) => Self::Tls,
@@ -131,7 +150,7 @@ impl Failure {
         }
     }
 
-    /// The sentence that a client is told.
+    /// The sentence in the response to the client.
     pub const fn detail(self) -> &'static str {
         match self {
             Self::Refused => "The API could not be reached: it took no connection.",
@@ -147,7 +166,8 @@ impl Failure {
             Self::Expired => "The API could not be reached: its certificate has expired.",
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
-            Self::Local => "The gateway has no ports or files left to reach the API.",
+            Self::TooLong => "The API took too long to end its answer.",
+            Self::Local => "The gateway has no address, port or file left to reach the API.",
         }
     }
 
@@ -169,7 +189,10 @@ impl Failure {
             Self::Untrusted => {
                 "shows a certificate of an authority that is not trusted (see `authorities`)"
             }
-            Self::Local => "cannot be reached for want of local ports or files",
+            Self::TooLong => "does not end answers in time (`whole` of the route's `timeouts`)",
+            Self::Local => {
+                "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn passed(headers: &Headers<'_>, name: &str) -> bool {
     headers.all("via").flat_map(options).any(|part| by(&part))
 }
 
-/// Beginnings of names by which proxies tell an API who asks, and which end here whatever follows. All begin with `x`.
+/// Prefixes of the names by which proxies pass the client's identity on, which are removed whatever follows. All begin with `x`.
 const FAMILIES_X: [&str; 13] = [
     "x-forwarded-",
     "x-plimsoll-",
@@ -53,7 +53,7 @@ pub(super) fn max_forwards(headers: &Headers<'_>) -> Result<Option<u64>, Fault> 
 pub(super) enum Field {
     /// It is passed on, unless `Connection` names it.
     Pass,
-    /// It ends here: hop-by-hop, or said anew from what is known (framing, `Host`, who asks).
+    /// It is not passed on: hop-by-hop, or written anew from what is known (framing, `Host`, the client).
     Drop,
     /// The list of hop-by-hop headers.
     Connection,
@@ -116,7 +116,7 @@ pub(super) fn of_request(name: &str) -> Field {
     if drop || families.iter().any(|&family| begins(family)) { Field::Drop } else { Field::Pass }
 }
 
-/// Whether a header of an answer ends here: hop-by-hop, or framing that is said anew.
+/// Whether a header of a response is not passed on: hop-by-hop, or framing that is written anew.
 pub(super) fn ends_in_response(name: &str) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known);
     match name.len() {

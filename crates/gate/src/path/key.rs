@@ -1,6 +1,6 @@
-//! Finding the key of a request, and what of the request must not be passed on because of it.
+//! Finds the key of a request, and what of the request must not be passed on because of it.
 //!
-//! Owns where keys are looked for. Whether a key is valid is the policy's business.
+//! Owns where keys are looked for. The policy decides whether a key is valid.
 
 use wire::Headers;
 

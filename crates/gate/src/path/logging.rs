@@ -1,4 +1,4 @@
-//! What the access log is told of requests.
+//! What of requests goes into the access log.
 //!
 //! Owns what is kept of a head until its request has ended. Lines are made by `access`, on a thread of its own.
 
@@ -34,7 +34,7 @@ pub(super) struct Ending {
     pub(super) status: u16,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
-    /// Of these, bytes of heads; nothing where the answer is the one written last, which is still at hand.
+    /// Of these, bytes of heads; nothing where the response is the one written last, which is still at hand.
     pub(super) head_out: Option<u64>,
 }
 
@@ -52,16 +52,16 @@ impl Ending {
     }
 }
 
-/// Bytes of an answer's head.
+/// Bytes of a response's head.
 pub(super) fn head_of(answer: &[u8]) -> u64 {
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     end.map_or(0, |end| end as u64 + 4)
 }
 
 impl Worker {
-    /// Keeps what the log is told of a head, where its client's requests are logged.
+    /// Keeps what is logged of a head, where its client's requests are logged.
     pub(super) fn note(&self, client: &mut Client, head: &RequestHead<'_>, now_ns: u64) {
-        if !self.pen.as_ref().is_some_and(|pen| pen.takes(client.address.ip)) {
+        if !self.page_writer.as_ref().is_some_and(|writer| writer.takes(client.address.ip)) {
             return;
         }
         let noted = client.noted.get_or_insert_default();
@@ -87,7 +87,7 @@ impl Worker {
 
     /// Logs a request that has ended, if it was noted.
     pub(super) fn log(&mut self, client: &mut Client, ending: Ending, now_ns: u64) {
-        let Some(pen) = &mut self.pen else { return };
+        let Some(page_writer) = &mut self.page_writer else { return };
         let Some(noted) = client.noted.as_mut().filter(|noted| noted.at_ns != 0) else { return };
         let Ending { key, route, status, bytes_in, bytes_out, head_out } = ending;
         let [method, target, host, referer, agent] = &noted.texts;
@@ -104,7 +104,7 @@ impl Worker {
             route,
             texts: [method, target, host, referer, agent],
         };
-        pen.write(&entry);
+        page_writer.write(&entry);
         noted.at_ns = 0;
     }
 
@@ -116,7 +116,7 @@ impl Worker {
         bytes_out: usize,
         now_ns: u64,
     ) {
-        if !self.pen.as_ref().is_some_and(|pen| pen.takes(client.address.ip)) {
+        if !self.page_writer.as_ref().is_some_and(|writer| writer.takes(client.address.ip)) {
             return;
         }
         let noted = client.noted.get_or_insert_default();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::certificates::Trust;
 use super::retry::Budget;
-use super::up::NONE;
+use super::upstream::NONE;
 use crate::health::{Health, ServerHealth, Taken};
 use crate::policy::{Balance, Policy, Upstream, UpstreamAddress};
 
@@ -37,7 +37,7 @@ pub(super) struct Server {
     pub(super) socket: SocketAddr,
     /// The name that it is checked against where it speaks TLS.
     tls: Option<String>,
-    /// By whose signature, then.
+    /// The authorities that may have signed its certificate, then.
     trust: Option<Trust>,
     pub(super) pool: u32,
     /// Its place in the upstream's list.

@@ -1,7 +1,7 @@
-//! The PROXY protocol: who a load balancer in front says the client is, versions 1 and 2.
+//! The PROXY protocol, versions 1 and 2: the client's address, as a load balancer in front of the gateway sends it.
 //!
-//! Owns the bytes before the first request. Pure: bytes in, an address or a fault out. Only listeners that are set
-//! up for it read it, and they insist on it: an optional one could be forged by anybody.
+//! Owns the bytes before the first request. Pure: bytes in, an address or a fault out. Only listeners that are configured
+//! for it read it, and they require it: if it were optional, any client could forge it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,10 +1,11 @@
-//! Where answers say that things are, in the client's terms: `Location`, `Content-Location`, `Refresh`, and the `Path` of
-//! `Set-Cookie`.
+//! Rewrites what responses say of where things are into the client's terms: `Location`, `Content-Location`, `Refresh`,
+//! and the `Path` of `Set-Cookie`.
 //!
-//! Owns the way back of what a route does to paths and hosts. An upstream answers in the paths that it was asked for, and at
-//! times under its own name: a client that follows would go past the gateway, or to another route. What cannot have been meant
-//! so is passed on as it came: other hosts, the upstream's name in another scheme (a client that is sent from http to https
-//! would be sent round for ever), paths that the rewrite does not lead to, and references that are relative.
+//! This reverses what a route does to paths and hosts. An upstream uses the paths that it was asked for, and sometimes
+//! its own name; a client that followed these would go past the gateway, or to another route. A reference that the
+//! upstream cannot have meant so passes unchanged: another host, the upstream's name with another scheme (a client that
+//! is sent from http to https would go round in circles), a path that the rewrite does not produce, and a relative
+//! reference.
 
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ pub(super) struct Back<'a> {
     pub(super) asked: &'a [u8],
 }
 
-/// A header of an answer that says where something is.
+/// A header of a response that says where something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Says {
     /// A URL.

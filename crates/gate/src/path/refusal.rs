@@ -1,4 +1,4 @@
-//! The gateway's own answers: refusals of the policy, faults of a request, failures of an upstream.
+//! The gateway's own responses: refusals of the policy, faults of a request, failures of an upstream.
 //!
 //! Owns their bytes. Nothing of a request is repeated in them.
 
@@ -69,7 +69,7 @@ impl Fault {
         }
     }
 
-    /// The status of the answer.
+    /// The status of the response.
     pub const fn status(self) -> u16 {
         self.parts().0
     }
@@ -143,7 +143,7 @@ const fn rule(error: &WireError) -> &'static str {
     }
 }
 
-/// What an answer's head depends on.
+/// What a response's head depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
     /// Another request may follow on the connection.
@@ -155,7 +155,7 @@ pub(super) struct Manner {
 /// The methods that the gateway serves.
 const ALLOW: &[u8] = b"Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
 
-/// Appends the answer to a faulty request; `date` is its line.
+/// Appends the response to a faulty request; `date` is its line.
 pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: Manner) {
     if fault == Fault::LastHop {
         return write_options(out, date, manner);
@@ -187,7 +187,7 @@ pub(super) fn write_fault(out: &mut Vec<u8>, fault: Fault, date: &[u8], manner: 
     }
 }
 
-/// Appends the answer to an `OPTIONS` that ends at the gateway.
+/// Appends the response to an `OPTIONS` that ends at the gateway.
 fn write_options(out: &mut Vec<u8>, date: &[u8], manner: Manner) {
     out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
     out.extend_from_slice(date);
@@ -208,7 +208,7 @@ const BODY: [&str; 5] = [
     r#""}"#,
 ];
 
-/// Appends the answer to a request that the policy refuses; `date` is its line, `methods` are those for `Allow` where the
+/// Appends the response to a request that the policy refuses; `date` is its line, `methods` are those for `Allow` where the
 /// status is 405.
 pub(super) fn write_refusal(
     out: &mut Vec<u8>,

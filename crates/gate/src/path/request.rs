@@ -26,7 +26,7 @@ pub(super) struct Forward<'a> {
     pub(super) drop_authorization: bool,
     /// The number of its key in the store; 0 without one.
     pub(super) key_id: u64,
-    /// Whose that is.
+    /// The owner of that key.
     pub(super) owner: Owner<'a>,
     /// The client's address, as text.
     pub(super) client: &'a str,
@@ -133,7 +133,7 @@ fn write_fields(out: &mut Vec<u8>, forward: &Forward<'_>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Who asks, as far as the gateway knows. Anything the client said of it was left out.
+/// The client, as far as the gateway knows it. What the client itself sent about that was removed.
 fn write_identity(out: &mut Vec<u8>, forward: &Forward<'_>) {
     let proto: &[u8] = if forward.tls { b"https" } else { b"http" };
     let parts: [(&str, &[u8]); 3] = [

@@ -1,6 +1,6 @@
-//! The answer that goes to the client: its head written anew, its body framed for this client.
+//! The response that goes to the client: its head written anew, its body framed for this client.
 //!
-//! Owns how each framing of the upstream's answer is passed on. `fields` says which headers end here.
+//! Owns how each framing of the upstream's response is passed on. `fields` says which headers end here.
 
 use wire::{Framing, Headers, ResponseHead, push_decimal, reason};
 
@@ -20,7 +20,7 @@ pub(super) enum Sent {
     UntilClose,
 }
 
-/// What an answer depends on besides the upstream's head.
+/// What a response depends on besides the upstream's head.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner<'a> {
     /// The client speaks HTTP/1.0.
@@ -30,20 +30,20 @@ pub(super) struct Manner<'a> {
     /// Another request may follow on the connection.
     pub(super) keep_alive: bool,
     pub(super) rules: &'a HeaderRules,
-    /// The line that an answer without a `Date` gets.
+    /// The line that a response without a `Date` gets.
     pub(super) date: &'a [u8],
     /// What says where things are is put in the client's terms; passed on as it comes where absent.
     pub(super) back: Option<Back<'a>>,
 }
 
-/// Whether another answer could not be told from what comes behind this one: a 204 has no body, and one that announces some
+/// Whether another response could not be distinguished from what comes behind this one: a 204 has no body, and one that announces some
 /// may send it yet.
 pub(super) fn is_last(head: &ResponseHead<'_>) -> bool {
     let length = || head.headers.get("content-length").is_some_and(|length| length != b"0");
     head.status == 204 && (length() || head.headers.get("transfer-encoding").is_some())
 }
 
-/// How the body of an answer is sent on.
+/// How the body of a response is sent on.
 pub(super) fn framing(head: &ResponseHead<'_>, http10: bool) -> Sent {
     match head.framing {
         Framing::None | Framing::Length(_) => Sent::Plain,
@@ -52,7 +52,7 @@ pub(super) fn framing(head: &ResponseHead<'_>, http10: bool) -> Sent {
     }
 }
 
-/// Appends the head of a final answer. Returns how its body is sent.
+/// Appends the head of a final response. Returns how its body is sent.
 pub(super) fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>, manner: &Manner<'_>) -> Sent {
     let sent = framing(head, manner.http10);
     write_status(out, head.status);
@@ -77,7 +77,7 @@ pub(super) fn write_head(out: &mut Vec<u8>, head: &ResponseHead<'_>, manner: &Ma
     sent
 }
 
-/// Appends an interim answer (1xx) as the upstream gave it, or the change of protocols (101).
+/// Appends an interim response (1xx) as the upstream gave it, or the change of protocols (101).
 pub(super) fn write_interim(out: &mut Vec<u8>, head: &ResponseHead<'_>, rules: &HeaderRules) {
     write_status(out, head.status);
     if head.status != 100 {

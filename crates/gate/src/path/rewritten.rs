@@ -1,4 +1,4 @@
-//! What becomes of a request's head, without a connection: for tests that look for heads that two readers take
+//! What becomes of a request's head, without a connection: for tests that look for heads which two readers understand
 //! differently.
 
 use wire::{Limits, RequestEvent, RequestParser};

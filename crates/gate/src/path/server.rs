@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::certificates::Identity;
 use super::shared::{Counts, DRAIN, END, Entrance, PathCounts, PathReader, RUN, Shared};
 use super::worker::Worker;
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -54,7 +54,7 @@ pub struct Options {
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
     /// Where requests are logged; `None`: nowhere.
-    pub log: Option<Arc<Shelf>>,
+    pub log: Option<Arc<PageQueue>>,
 }
 
 /// Why the data path did not start. Nothing of it keeps running.
@@ -64,7 +64,7 @@ pub enum StartError {
     Nothing,
     /// An address cannot be listened on.
     Listen {
-        /// It.
+        /// The address.
         address: SocketAddr,
         /// The system's reason.
         cause: io::Error,
@@ -141,7 +141,7 @@ impl Gate {
             current,
             health,
             log: options.log,
-            caps: super::caps::Caps::default(),
+            caps: super::connection_caps::Caps::default(),
             stop: RUN.into(),
             counts: (0..threads).map(|_| Counts::default()).collect(),
         });

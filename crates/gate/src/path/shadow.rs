@@ -1,4 +1,4 @@
-//! Shadow requests: some of a route's requests are sent to another upstream too, whose answers nobody gets.
+//! Shadow requests: some of a route's requests are sent to another upstream too, whose responses nobody gets.
 //!
 //! Owns their bounds: so many in flight, bodies so long, connections of their own. A shadow that is slow or gone costs
 //! the request that it is a shadow of the copying of its bytes, and nothing else.
@@ -7,9 +7,9 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
-use super::handing::send_up;
 use super::response::is_last;
-use super::up::{NONE, Up};
+use super::to_upstream::send_up;
+use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Shadow;
 
@@ -80,7 +80,7 @@ impl Shadows {
         Some(number)
     }
 
-    /// Of one that was not sent.
+    /// Gives the number of a shadow back that was not sent.
     fn give_back(&mut self, number: u32) {
         self.free.push(number);
     }
@@ -162,8 +162,13 @@ impl Worker {
         send_up(net, up.id, up.tls.as_deref_mut(), &waiting, &mut self.records);
     }
 
-    /// Bytes of an answer that nobody gets.
-    pub(super) fn mirror_received<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, bytes: &[u8]) {
+    /// Bytes of a response that nobody gets.
+    pub(super) fn mirror_received<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        bytes: &[u8],
+    ) {
         let mut input = bytes;
         loop {
             match up.parser.next(&mut input) {
@@ -187,9 +192,9 @@ impl Worker {
         }
     }
 
-    fn mirror_answered<N: Net>(&mut self, net: &mut N, mut up: Box<Up>, keep: bool) {
+    fn mirror_answered<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>, keep: bool) {
         let Some(mirrored) = up.mirror.take() else { return };
-        up.answers += 1;
+        up.responses += 1;
         let server = &mut self.pools.servers[up.server as usize];
         server.health.succeeded();
         server.health.end();
@@ -208,8 +213,8 @@ impl Worker {
         self.shadow_ended(mirrored.number, 1, mirrored.status);
     }
 
-    /// The connection of a shadow request has ended before its answer, or with it.
-    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<Up>) {
+    /// The connection of a shadow request has ended before its response, or with it.
+    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>) {
         if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
@@ -217,12 +222,12 @@ impl Worker {
         self.drop_up(net, &up, Close::Now);
     }
 
-    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut Up) {
+    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn) {
         let Some(mirrored) = up.mirror.take() else { return };
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;
         // One that was used before may have been closed just then.
-        if up.answers == 0 {
+        if up.responses == 0 {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();

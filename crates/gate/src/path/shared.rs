@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use super::caps::Caps;
 use super::certificates::Identity;
+use super::connection_caps::Caps;
 use super::refusal::Fault;
-use crate::access::Shelf;
+use crate::access::PageQueue;
 use crate::health::Health;
 use crate::policy::Current;
 
@@ -15,7 +15,7 @@ use crate::policy::Current;
 pub(super) struct Shared {
     pub(super) current: Arc<Current>,
     pub(super) health: Arc<Health>,
-    pub(super) log: Option<Arc<Shelf>>,
+    pub(super) log: Option<Arc<PageQueue>>,
     pub(super) caps: Caps,
     pub(super) stop: AtomicU8,
     pub(super) counts: Vec<Counts>,
@@ -55,7 +55,7 @@ pub(super) struct Counts {
     pub(super) cut: AtomicU64,
 }
 
-/// Statuses of the gateway's own answers to requests that are malformed, slow, or failed by an upstream.
+/// Statuses of the gateway's own responses to requests that are malformed, slow, or failed by an upstream.
 pub const FAULT_STATUSES: [u16; 11] = [400, 405, 408, 413, 417, 431, 502, 503, 504, 505, 508];
 
 /// What the data path has counted over all workers since it started.
@@ -77,7 +77,7 @@ pub struct PathCounts {
     pub requests: u64,
     /// Requests answered with a [`Fault`], upstream failures included.
     pub faults: u64,
-    /// The same by the status of the answer, in the order of [`FAULT_STATUSES`].
+    /// The same by the status of the response, in the order of [`FAULT_STATUSES`].
     pub faults_by: [u64; FAULT_STATUSES.len()],
     /// Requests sent again.
     pub retries: u64,
@@ -85,7 +85,7 @@ pub struct PathCounts {
     pub connects: u64,
     /// Changes of protocol.
     pub tunnels: u64,
-    /// Answers cut off, since the upstream failed in the middle or the client did not take them.
+    /// Responses cut off, since the upstream failed in the middle or the client did not take them.
     pub aborted: u64,
     /// Requests that were in flight when the gateway ended, and were cut off by that.
     pub cut: u64,

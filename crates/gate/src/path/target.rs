@@ -1,7 +1,7 @@
-//! Request targets: the path that is routed by, and the host that is meant, or why neither is sure.
+//! Request targets: the path to route by and the host that is meant, or why one of them is ambiguous.
 //!
-//! Owns what of a target two readers could take differently. All of it is refused: a route is chosen by the path, so
-//! the upstream must not see another one than the gateway did.
+//! Owns everything in a target that two readers could take differently. All of it is refused: the route is chosen by the
+//! path, so the upstream must not see another path than the gateway did.
 
 use wire::RequestHead;
 

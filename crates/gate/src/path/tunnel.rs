@@ -6,9 +6,9 @@
 use net::{Close, Net};
 
 use super::client::{Client, Exchange};
-use super::due::NEVER;
-use super::handing::{BACKLOG_BYTES, send_up};
-use super::up::NONE;
+use super::timeouts::NEVER;
+use super::to_upstream::{BACKLOG_BYTES, send_up};
+use super::upstream::NONE;
 use super::worker::Worker;
 use crate::policy;
 

@@ -1,7 +1,7 @@
 //! One worker, as a [`Handler`]: its connections, and which of them an event is for.
 //!
-//! Owns the tables. What an event means is in `reading` (clients) and `answering` (upstreams), what time brings in
-//! `due`. A connection is taken out of its table while it is worked on.
+//! Owns the tables. What an event means is in `from_client` (clients) and `from_upstream` (upstreams), what time brings in
+//! `timeouts`. A connection is taken out of its table while it is worked on.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use wire::Limits;
 
 use super::begin::Room;
 use super::client::Client;
-use super::crowd::Idlest;
 use super::date::Date;
-use super::due::{NEVER, SWEEP_NS};
+use super::idle_eviction::Idlest;
 use super::pool::Pools;
 use super::proxy::Preface;
 use super::shadow::Shadows;
 use super::shared::{Counts, DRAIN, END, Entrance, Shared, count};
 use super::slab::Slab;
-use super::up::Up;
-use crate::access::Pen;
+use super::timeouts::{NEVER, SWEEP_NS};
+use super::upstream::UpstreamConn;
+use crate::access::PageWriter;
 use crate::policy::Policy;
 use crate::usage::Local;
 
 /// Marks the tokens of connections to upstreams.
 pub(super) const UP: u32 = 1 << 31;
-/// Header lines of a request or an answer at most.
+/// Header lines of a request or a response at most.
 const HEADERS: usize = 128;
-/// Bytes of an answer's head at most.
-pub(super) const ANSWER_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
+/// Bytes of a response's head at most.
+pub(super) const RESPONSE_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
 
 /// One thread of the data path.
 #[derive(Debug)]
@@ -43,11 +43,11 @@ pub(super) struct Worker {
     generation: u64,
     pub(super) usage: Local,
     /// What requests are logged with, where they are.
-    pub(super) pen: Option<Pen>,
+    pub(super) page_writer: Option<PageWriter>,
     pub(super) clients: Slab<Client>,
     pub(super) leaving: Vec<Leaving>,
     pub(super) idlest: Idlest,
-    pub(super) ups: Slab<Up>,
+    pub(super) ups: Slab<UpstreamConn>,
     /// When each client and each connection upstream is due, by number.
     pub(super) client_due: Vec<u64>,
     pub(super) up_due: Vec<u64>,
@@ -56,11 +56,11 @@ pub(super) struct Worker {
     /// As the table of keys had it when tunnels of revoked keys were last ended.
     pub(super) revocations: u32,
     pub(super) next_sweep_ns: u64,
-    /// What answers say of the time.
+    /// What responses say of the time.
     pub(super) date: Date,
     /// When draining began.
     pub(super) draining_since_ns: Option<u64>,
-    /// Scratch: an answer, other forms of a head, plaintext, and TLS records.
+    /// Scratch: a response, other forms of a head, plaintext, and TLS records.
     pub(super) out: Vec<u8>,
     pub(super) room: Room,
     pub(super) plain: Vec<u8>,
@@ -80,7 +80,7 @@ impl Worker {
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
         let revocations = policy.state().keys.revocations();
-        let pen = shared.log.as_ref().map(|shelf| Pen::new(Arc::clone(shelf)));
+        let page_writer = shared.log.as_ref().map(|queue| PageWriter::new(Arc::clone(queue)));
         Self {
             shared,
             number,
@@ -88,7 +88,7 @@ impl Worker {
             policy,
             generation,
             usage,
-            pen,
+            page_writer,
             clients: Slab::default(),
             leaving: Vec::new(),
             idlest: Idlest::default(),
@@ -157,7 +157,7 @@ impl Worker {
             Event::Connected => self.up_connected(net, token),
             Event::Drained => self.up_drained(net, token),
             Event::Eof => self.up_eof(net, token),
-            Event::Failed(_) => self.up_lost(net, token),
+            Event::Failed(gone) => self.up_lost(net, token, gone),
             Event::Skipped(_) => {}
         }
     }
@@ -196,19 +196,21 @@ impl<N: Net> Handler<N> for Worker {
     fn accepted(&mut self, net: &mut N, conn: ConnId) -> Option<u32> {
         let bounds = *self.policy.client();
         let now = net.now();
-        let has_room = self.has_room(net, now);
-        let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
-        let token = self.clients.next();
-        let mut client = Client::new(conn, token, ip, self.limits());
         count(&self.counts().accepted);
+        let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
-        let ip = client.address.ip;
-        let fits = has_room && !matches!(tls, Some(None));
-        if !fits || !self.shared.caps.add(ip, bounds.connections_per_address) {
+        // Who has all that an address may have takes nobody else's connection.
+        let of_address = self.shared.caps.add(ip, bounds.connections_per_address);
+        if !of_address || matches!(tls, Some(None)) || !self.has_room(net, now) {
+            if of_address {
+                self.shared.caps.remove(ip);
+            }
             count(&self.counts().capped);
             count(&self.counts().closed);
             return None;
         }
+        let token = self.clients.next();
+        let mut client = Client::new(conn, token, ip, self.limits());
         client.counted = Some(ip);
         client.tls = tls.flatten().map(Box::new);
         if self.entrance.proxy {
@@ -249,8 +251,8 @@ impl<N: Net> Handler<N> for Worker {
         let now = net.now();
         self.usage.tick(now);
         self.date.set(self.policy.state().calendar.unix_s());
-        if let Some(pen) = &mut self.pen {
-            pen.tick(now);
+        if let Some(page_writer) = &mut self.page_writer {
+            page_writer.tick(now);
         }
         match self.shared.stop.load(Relaxed) {
             END => {

@@ -19,7 +19,7 @@ const WAYS: usize = 8;
 /// What an address has used.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// Of the address; 0 for none.
+    /// A hash of the address; 0 for none.
     tag: AtomicU64,
     pub used: Gcra,
     pub in_flight: AtOnce,

@@ -3,7 +3,9 @@
 
 use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::spare;
-use super::{Held, KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket};
+use super::{
+    KeyLimits, NONE, Policy, Problem, QuotaOf, Quotas, RateLimit, Refusal, Ticket, TicketCounts,
+};
 use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
@@ -57,7 +59,7 @@ impl Policy {
         }
     }
 
-    /// Takes of the ceiling, and has other gateways told.
+    /// Takes of the ceiling, and counts that for other gateways.
     ///
     /// # Errors
     /// What has no room.
@@ -104,14 +106,14 @@ impl Policy {
         }
     }
 
-    /// Has other gateways told of a request that was let through.
+    /// Counts a request that was let through for other gateways.
     fn share(&self, key: u32, tier: u32, route: u32, cost_milli: u32) {
         let state = &*self.state;
         let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
         if key != NONE {
             took(QuotaOf::Key(state.keys.counting_slot(key)));
         }
-        // Of the rates of tiers, of routes and of all requests nothing is told.
+        // The rates of tiers, of routes and of all requests are not shared.
         for of in [QuotaOf::Tier(tier), QuotaOf::Route(route), QuotaOf::All] {
             if self.quotas(of) != Quotas::default() {
                 took(of);
@@ -152,7 +154,7 @@ impl Policy {
     /// Gives back the numbers of requests at once that a ticket counts in.
     pub(super) fn give_back_held(&self, ticket: &Ticket) {
         let state = &*self.state;
-        let Held { key, tier, route, address, all, line: _ } = ticket.held;
+        let TicketCounts { key, tier, route, address, all, line: _ } = ticket.held;
         if key {
             state.keys.counting(state.keys.entry(ticket.key)).in_flight.give_back(1);
         }

@@ -1,8 +1,8 @@
 //! One decision: the checks in their order, and giving back what was taken where a later one refuses.
 
 use super::{
-    Decision, Facts, Held, KeyLimits, Limits, NONE, Outcome, Policy, Problem, Quotas, RateLimit,
-    Refusal, Route, Ticket, Tier, without_slash,
+    Decision, Facts, KeyLimits, Limits, NONE, Outcome, Policy, Problem, Quotas, RateLimit, Refusal,
+    Route, Ticket, TicketCounts, Tier, without_slash,
 };
 use crate::keys::Entry;
 use crate::limits::{AtOnce, Gcra, Periods, Quota, Rate};
@@ -96,7 +96,8 @@ impl Policy {
             let refusal = taken.refuse(Problem::LimitsUnknown);
             return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
         }
-        let mut held = Held { address: self.address.at_once.is_some(), ..Held::default() };
+        let mut held =
+            TicketCounts { address: self.address.at_once.is_some(), ..TicketCounts::default() };
         if let Some(entry) = key {
             held.key = self.take_key(entry, limits, now_ns, &mut taken)?;
         }

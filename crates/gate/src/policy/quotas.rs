@@ -1,7 +1,7 @@
 //! What has quotas, and where its requests are counted: keys, tiers as a whole, routes, and all requests together.
 //!
-//! For those who look at counts beside decisions: what is written down of them (`gateway`), and what other gateways are told
-//! (`shared`). Addresses have quotas too, of which nothing is written and nothing told: what they used is in `addresses`.
+//! For code that reads the counts beside decisions: to store them (`gateway`), and to send them to other gateways (`shared`).
+//! Addresses have quotas too, which are neither stored nor sent; `addresses` counts them.
 
 use std::sync::atomic::AtomicU32;
 
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// Requests let through of it that other gateways were not told of.
+    /// Requests let through of it that were not sent to other gateways yet.
     pub(crate) fn untold(&self, of: QuotaOf) -> &AtomicU32 {
         match of {
             QuotaOf::Key(slot) => &self.keys.entry(slot).untold,

@@ -25,7 +25,7 @@ impl Refusal {
         Self { problem, retry_after_s: None, limit: None, key: NONE, route: NONE }
     }
 
-    /// The status of the answer.
+    /// The status of the response.
     pub const fn status(&self) -> u16 {
         self.problem.status()
     }
@@ -37,7 +37,7 @@ impl Refusal {
 pub enum Problem {
     /// 401: no key.
     KeyMissing,
-    /// 403: a key that does not exist, was revoked or has expired: not said which.
+    /// 403: a key that does not exist, was revoked or has expired; the client is not told which.
     KeyUnknown,
     /// 403: a key that is not for this route.
     KeyNotForRoute,
@@ -57,7 +57,7 @@ pub enum Problem {
     AtLoadLine,
     /// 503: what other gateways let through cannot be known, and the key's tier is refused then.
     LimitsUnknown,
-    /// 400, or another status of a [`crate::path::Fault`]: malformed, slow or a loop. The data path answers it by itself, before
+    /// 400, or another status of a [`crate::path::Fault`]: malformed, slow or a loop. The data path responds to it by itself, before
     /// a decision, and has it counted.
     Invalid,
 }
@@ -79,7 +79,7 @@ pub const PROBLEMS: [Problem; 12] = [
 ];
 
 impl Problem {
-    /// The status of its answer.
+    /// The status of its response.
     pub const fn status(self) -> u16 {
         match self {
             Self::KeyMissing => 401,
@@ -93,7 +93,7 @@ impl Problem {
         }
     }
 
-    /// Its name in counters and in the member `code` of the answer.
+    /// Its name in counters and in the member `code` of the response.
     pub const fn code(self) -> &'static str {
         match self {
             Self::KeyMissing => "key_missing",
@@ -111,7 +111,7 @@ impl Problem {
         }
     }
 
-    /// The whole body of its answer, `application/problem+json`.
+    /// The whole body of its response, `application/problem+json`.
     pub const fn body(self) -> &'static str {
         match self {
             Self::KeyMissing => {
@@ -165,7 +165,7 @@ pub struct RateLimit {
     pub window_s: Option<u32>,
     /// Requests left.
     pub remaining: u64,
-    /// Until more are left, in seconds. Of requests at once nobody knows, and nothing is said.
+    /// Until more are left, in seconds; not reported for requests in flight, of which nobody knows it.
     pub reset_s: u32,
 }
 

@@ -9,7 +9,7 @@ use crate::path::alike;
 
 const SECOND: u64 = 1_000_000_000;
 const MIB: u64 = 1 << 20;
-/// The protocol that may be changed to where nothing is said.
+/// The protocol that a connection may change to by default.
 pub const WEBSOCKET: &str = "websocket";
 
 /// A route: requests of one kind, and what is done with them.
@@ -33,12 +33,12 @@ pub struct Route {
     pub timeouts: Timeouts,
     /// What is sent upstream instead of the path's beginning.
     pub rewrite: Option<PathRewrite>,
-    /// Whether what answers say of where things are is put in the client's terms: `Location`, `Content-Location`, `Refresh`,
+    /// Whether what responses say of where things are is put in the client's terms: `Location`, `Content-Location`, `Refresh`,
     /// and the `Path` of `Set-Cookie`.
     pub rewrite_responses: bool,
     /// What is changed in the headers of requests, after the gateway's own changes.
     pub request_headers: HeaderRules,
-    /// What is changed in the headers of answers.
+    /// What is changed in the headers of responses.
     pub response_headers: HeaderRules,
     /// The `Host` sent upstream; the client's where absent.
     pub upstream_host: Option<String>,
@@ -96,11 +96,11 @@ impl Route {
 pub struct Timeouts {
     /// Until the connection stands; 504 after it.
     pub connect_ns: u64,
-    /// From the whole request sent to the first byte of the answer; 504 after it.
+    /// From the whole request sent to the first byte of the response; 504 after it.
     pub first_byte_ns: u64,
-    /// From admission to the last byte of the answer; closed after it.
+    /// From admission to the last byte of the response; closed after it.
     pub whole_ns: u64,
-    /// Without a byte either way inside an answer or a tunnel; closed after it.
+    /// Without a byte either way inside a response or a tunnel; closed after it.
     pub idle_ns: u64,
 }
 
@@ -157,7 +157,7 @@ pub struct Upstream {
     pub keep_alive_ns: u64,
     /// Requests sent to look whether a server is well; none where absent.
     pub active: Option<ActiveCheck>,
-    /// When a server counts as unwell by its answers.
+    /// When a server counts as unwell by its responses.
     pub passive: PassiveCheck,
     /// How often a request may be sent again.
     pub retry: RetryRule,
@@ -207,7 +207,7 @@ pub struct ActiveCheck {
     pub path: String,
     /// How often.
     pub every_ns: u64,
-    /// How long an answer may take.
+    /// How long a response may take.
     pub timeout_ns: u64,
     /// So many in a row bring a server back.
     pub up_after: u32,
@@ -231,7 +231,7 @@ impl Default for PassiveCheck {
 }
 
 /// How often requests may be sent again. Only where nothing of them was sent, or the method is idempotent and no
-/// part of an answer came.
+/// part of a response came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryRule {
     /// Attempts of one request beside the first.
@@ -286,7 +286,7 @@ pub struct ClientBounds {
     pub hold_bodies: bool,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
-    /// For the client to take an answer: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
+    /// For the client to take a response: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
     /// for as long.
     pub send_idle_ns: u64,
     /// Connections of one address at most; closed above it.

@@ -35,7 +35,7 @@ pub struct ShadowView {
     pub sent: u64,
     /// Requests left out: too many were in flight, or the body was too long.
     pub dropped: u64,
-    /// Of those sent, without an answer.
+    /// Of those sent, without a response.
     pub failed: u64,
     /// Compared, with the same status.
     pub alike: u64,

@@ -15,7 +15,7 @@ use crate::shared::Meter;
 use crate::usage::Hub;
 
 /// Names of one kind that a process may ever have.
-pub(super) const NAMES_MOST: usize = 1024;
+pub(crate) const NAMES_MOST: usize = 1024;
 
 /// What is used of the limits of one thing.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(super) struct Used {
     pub in_flight: AtOnce,
     pub day: Quota,
     pub month: Quota,
-    /// Requests let through that were not taken in yet by who tells other gateways; of what has quotas.
+    /// Requests let through that the exchange with other gateways has not taken yet; of what has quotas.
     pub untold: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
@@ -68,7 +68,7 @@ pub struct State {
     pub usage: Arc<Hub>,
     /// What came of shadow requests.
     pub shadowed: Shadowed,
-    /// What other gateways are told.
+    /// What other gateways are sent.
     pub shared: Meter,
     /// What this process is called in `Via`: a name that no other has, so that requests are known that come back.
     pub via: String,

@@ -534,7 +534,7 @@ fn who_waits_for_a_low_rate_does_not_once_it_is_raised() {
     assert!(at(&mut desk, SECOND + SECOND / 10));
 }
 
-/// What ended without an answer is not completed, and no quick answer: all that is known is that one would have taken longer.
+/// What ended without a response is not completed, and no quick response: all that is known is that one would have taken longer.
 #[test]
 fn a_request_that_was_given_up_is_no_answer() {
     const MS: u64 = 1_000_000;

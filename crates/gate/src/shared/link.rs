@@ -1,7 +1,7 @@
 //! The thread that talks to the server.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::command::{complaint, read_heard, write_tells};
 use super::resp::{Reply, read_reply, write_command};
 use super::sync::{Heard, NEAR_NS, Syncer, Tell};
+use crate::connect::connect;
 use crate::escapes;
 use crate::policy::{Current, State};
 
@@ -173,9 +174,7 @@ impl Link {
 
     fn connect(&self) -> Result<TcpStream, String> {
         let Place { address, user, password, database } = &self.place;
-        let mut found = address.to_socket_addrs().map_err(words)?;
-        let to = found.next().ok_or("the name has no address")?;
-        let mut stream = TcpStream::connect_timeout(&to, PATIENCE).map_err(words)?;
+        let mut stream = connect(address.as_str(), PATIENCE).map_err(words)?;
         stream.set_nodelay(true).map_err(words)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(words)?;
         let database = database.to_string();

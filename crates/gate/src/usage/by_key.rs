@@ -16,7 +16,7 @@ const NO_KEY: u64 = 0;
 pub struct KeySum {
     /// Bytes of requests, head and body.
     pub bytes_in: u64,
-    /// Bytes of answers, head and body.
+    /// Bytes of responses, head and body.
     pub bytes_out: u64,
     /// Refusals, in the order of [`PROBLEMS`].
     pub refused: [u64; PROBLEMS.len()],
@@ -24,7 +24,7 @@ pub struct KeySum {
 }
 
 impl KeySum {
-    /// Answers by the class of their status, refusals included: `2xx`; `left` where the client left first, `other` of further
+    /// Responses by the class of their status, refusals included: `2xx`; `left` where the client left first, `other` of further
     /// statuses.
     pub fn classes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
         self.classes.iter().map(|(class, n)| {

@@ -4,13 +4,14 @@
 //! the last one counts nothing twice.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
 
 use super::collector::{Batch, Sink};
 use super::json_lines::objects;
+use crate::connect::connect;
 
 /// For each step: to connect, to take some of the request, to answer with something.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -37,10 +38,12 @@ impl HttpSink {
     /// Of a URL such as `http://127.0.0.1:9200/usage`. `source` tells this process from others.
     ///
     /// # Errors
-    /// In words, for another kind of URL.
+    /// In words, which do not repeat the URL, for another kind of URL.
     pub fn new(url: &str, source: &str) -> Result<Self, String> {
-        let wrong =
-            || format!("`{url}`: usage is sent to a URL such as http://127.0.0.1:9200/usage");
+        let wrong = || {
+            "usage is sent to a URL such as http://127.0.0.1:9200/usage, without a user and a password"
+                .to_owned()
+        };
         let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
         let (host, path) = match rest.find('/') {
             Some(cut) => rest.split_at(cut),
@@ -77,9 +80,7 @@ impl HttpSink {
 
     fn connect(&self) -> Result<TcpStream, String> {
         let words = |error: io::Error| error.to_string();
-        let mut found = self.address.to_socket_addrs().map_err(words)?;
-        let address = found.next().ok_or("the name has no address")?;
-        let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(words)?;
+        let stream = connect(&self.address, PATIENCE).map_err(words)?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(words)?;
         stream.set_write_timeout(Some(PATIENCE)).map_err(words)?;
         Ok(stream)

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::buckets::longest_ns;
 use super::collector::{Batch, Sink};
 use super::sum::Sum;
 use crate::lines;
@@ -64,6 +65,8 @@ struct Line<'a> {
     latency_sum_ns: u64,
     p50_ns: u64,
     p99_ns: u64,
+    /// Forwarded requests by the longest latency of their bucket: percentiles of several lines come from their sum.
+    latency_up_to_ns: BTreeMap<u64, u64>,
     statuses: &'a BTreeMap<u16, u64>,
     refused: BTreeMap<&'static str, u64>,
 }
@@ -89,6 +92,7 @@ pub(super) fn objects(batch: &Batch) -> Result<Vec<u8>, String> {
             latency_sum_ns: sum.latency_sum_ns,
             p50_ns: sum.latency.at_quantile(0.5),
             p99_ns: sum.latency.at_quantile(0.99),
+            latency_up_to_ns: sum.latency.filled().map(|(at, n)| (longest_ns(at), n)).collect(),
             statuses: &sum.statuses,
             refused: refusals(sum),
         };
@@ -121,6 +125,7 @@ mod tests {
 
     use super::*;
     use crate::policy::Problem;
+    use crate::usage::bucket_of;
 
     #[test]
     fn a_line_for_each_key_and_route() {
@@ -129,6 +134,8 @@ mod tests {
         let mut sum = Sum { forwarded: 3, bytes_out: 9, ..Sum::default() };
         sum.refused[Problem::RateLimited as usize] = 2;
         sum.statuses.insert(200, 3);
+        sum.latency.0[bucket_of(5_000)] = 2;
+        sum.latency.0[bucket_of(9_000_000)] = 1;
         let rows = vec![(1, "a".to_owned(), sum.clone()), (2, "b".to_owned(), sum)];
         JsonLines::open(&path).unwrap().write(&Batch { at_s: 5, rows }).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -136,6 +143,11 @@ mod tests {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["statuses"]["200"], 3);
+        assert_eq!(
+            lines[0]["latency_up_to_ns"],
+            serde_json::json!({"5119": 2, "9437183": 1}),
+            "percentiles of two lines cannot be added"
+        );
         assert_eq!(lines[1]["refused"], serde_json::json!({"rate_limited": 2}));
     }
 

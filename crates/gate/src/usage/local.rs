@@ -14,7 +14,7 @@ const WAITING: usize = 2;
 /// Where workers hand over their tables, and what all of them counted.
 #[derive(Debug, Default)]
 pub struct Hub {
-    shelf: Mutex<Shelf>,
+    queue: Mutex<Tables>,
     /// Of each worker.
     counts: Mutex<Vec<Arc<Counts>>>,
 }
@@ -24,12 +24,12 @@ pub struct Hub {
 struct Counts {
     /// Requests so far.
     served: AtomicU64,
-    /// Those of them that were handed over. Changed while the shelf is locked.
+    /// Those of them that were handed over. Changed while the queue is locked.
     handed: AtomicU64,
 }
 
 #[derive(Debug, Default)]
-struct Shelf {
+struct Tables {
     full: Vec<Table>,
     empty: Vec<Table>,
 }
@@ -43,8 +43,8 @@ impl Hub {
     /// As [`Self::served`], and how many of these are still with the workers or wait to be taken: both of one instant.
     pub(super) fn served_and_held(&self) -> (u64, u64) {
         // Nothing is handed over meanwhile. What a worker counts meanwhile is in both, or in neither.
-        let shelf = self.shelf();
-        let waiting: u64 = shelf.full.iter().map(|table| table.requests()).sum();
+        let queue = self.queue();
+        let waiting: u64 = queue.full.iter().map(|table| table.requests()).sum();
         let handed = self.sum(|own| own.handed.load(Ordering::Relaxed));
         let served = self.served();
         (served, served.saturating_sub(handed) + waiting)
@@ -59,18 +59,18 @@ impl Hub {
     /// room for full ones stays: no worker has to ask for memory.
     pub(super) fn each_full(&self, mut each: impl FnMut(&Table)) {
         let oldest = || {
-            let mut shelf = self.shelf();
-            (!shelf.full.is_empty()).then(|| shelf.full.remove(0))
+            let mut queue = self.queue();
+            (!queue.full.is_empty()).then(|| queue.full.remove(0))
         };
         while let Some(mut table) = oldest() {
             each(&table);
             table.clear();
-            self.shelf().empty.push(table);
+            self.queue().empty.push(table);
         }
     }
 
-    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> std::sync::MutexGuard<'_, Tables> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -88,13 +88,13 @@ impl Local {
     pub fn new(hub: Arc<Hub>) -> Self {
         let counts = Arc::new(Counts::default());
         let tables: Vec<Table> = (0..WAITING).map(|_| Table::new()).collect();
-        let mut shelf = hub.shelf();
-        shelf.empty.extend(tables);
+        let mut queue = hub.queue();
+        queue.empty.extend(tables);
         // One more at a worker's end.
-        let all = shelf.empty.len() + shelf.full.len() + WAITING + 1;
-        shelf.empty.reserve(all);
-        shelf.full.reserve(all);
-        drop(shelf);
+        let all = queue.empty.len() + queue.full.len() + WAITING + 1;
+        queue.empty.reserve(all);
+        queue.full.reserve(all);
+        drop(queue);
         hub.counts.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&counts));
         Self { hub, table: Table::new(), counts, next_ns: 0 }
     }
@@ -105,12 +105,12 @@ impl Local {
         if now_ns < self.next_ns {
             return;
         }
-        match self.hub.shelf.try_lock() {
+        match self.hub.queue.try_lock() {
             Err(TryLockError::WouldBlock) => return,
-            Err(TryLockError::Poisoned(shelf)) => {
-                swap(&mut shelf.into_inner(), &mut self.table, &self.counts);
+            Err(TryLockError::Poisoned(queue)) => {
+                swap(&mut queue.into_inner(), &mut self.table, &self.counts);
             }
-            Ok(mut shelf) => swap(&mut shelf, &mut self.table, &self.counts),
+            Ok(mut queue) => swap(&mut queue, &mut self.table, &self.counts),
         }
         self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
     }
@@ -118,7 +118,7 @@ impl Local {
     /// Hands over now, where there is something and an empty table to take instead. To be called before a worker
     /// ends.
     pub fn hand_over(&mut self) {
-        swap(&mut self.hub.shelf(), &mut self.table, &self.counts);
+        swap(&mut self.hub.queue(), &mut self.table, &self.counts);
     }
 
     /// Hands over now, also where no empty table is left to take instead: at a worker's end.
@@ -126,9 +126,9 @@ impl Local {
         self.hand_over();
         if !self.table.is_empty() {
             let table = std::mem::replace(&mut self.table, Table::new());
-            let mut shelf = self.hub.shelf();
+            let mut queue = self.hub.queue();
             self.counts.handed.fetch_add(table.requests(), Ordering::Relaxed);
-            shelf.full.push(table);
+            queue.full.push(table);
         }
     }
 
@@ -162,12 +162,12 @@ impl Local {
 }
 
 /// Hands a table over, where there is something in it and an empty one to take instead.
-fn swap(shelf: &mut Shelf, table: &mut Table, counts: &Counts) {
+fn swap(queue: &mut Tables, table: &mut Table, counts: &Counts) {
     if !table.is_empty()
-        && let Some(empty) = shelf.empty.pop()
+        && let Some(empty) = queue.empty.pop()
     {
         counts.handed.fetch_add(table.requests(), Ordering::Relaxed);
-        shelf.full.push(std::mem::replace(table, empty));
+        queue.full.push(std::mem::replace(table, empty));
     }
 }
 
@@ -202,11 +202,11 @@ mod tests {
         let hub = Arc::new(Hub::default());
         let mut local = Local::new(Arc::clone(&hub));
         local.refuse(1, 0, Problem::RateLimited, 0);
-        let moving = hub.shelf();
+        let moving = hub.queue();
         local.tick(STEP_NS);
         assert!(moving.full.is_empty());
         drop(moving);
         local.tick(STEP_NS + 1);
-        assert_eq!(hub.shelf().full.len(), 1, "at the next batch of events");
+        assert_eq!(hub.queue().full.len(), 1, "at the next batch of events");
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
 
 use super::buckets::BUCKETS;
 use super::collector::{Batch, Sink};
@@ -57,14 +59,7 @@ impl Sqlite {
     /// # Errors
     /// In words, when the file cannot be written.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let open = || {
-            let connection = Connection::open(path)?;
-            connection.busy_timeout(WAIT)?;
-            connection.pragma_update(None, "synchronous", "NORMAL")?;
-            connection.execute_batch(TABLE)?;
-            Ok(Self { connection, minute: None })
-        };
-        open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+        Ok(Self { connection: open_to_write(path, TABLE)?, minute: None })
     }
 
     fn add(&mut self, batch: &Batch) -> rusqlite::Result<()> {
@@ -159,9 +154,7 @@ pub struct Period {
 /// In words, when the file cannot be read or holds no usage.
 pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Result<(), String> {
     let mut read = || {
-        let connection =
-            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(WAIT)?;
+        let connection = open_to_read(path)?;
         if !has_table(&connection, "usage")? {
             return Ok(());
         }
@@ -174,6 +167,32 @@ pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Resu
         Ok(())
     };
     read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+}
+
+/// Opens the file of a [`crate::keys::Store`] that was opened before, to write to these tables, which are made where they
+/// are missing.
+///
+/// # Errors
+/// In words, when the file cannot be written.
+pub(super) fn open_to_write(path: &Path, tables: &str) -> Result<Connection, String> {
+    let open = || {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(WAIT)?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        connection.execute_batch(tables)?;
+        Ok(connection)
+    };
+    open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
+}
+
+/// Opens the same file to read it only.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(WAIT)?;
+    Ok(connection)
 }
 
 /// Whether a file has this table.
@@ -212,9 +231,7 @@ fn used_by<K: Ord>(
     name: impl Fn(&Row) -> rusqlite::Result<K>,
 ) -> Result<BTreeMap<K, u64>, String> {
     let read = || {
-        let connection =
-            Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        connection.busy_timeout(WAIT)?;
+        let connection = open_to_read(path)?;
         let mut used: BTreeMap<K, u64> = BTreeMap::new();
         for (table, column, unit_s) in [("usage", "minute", MINUTE_S), (of_days, "day", DAY_S)] {
             if !has_table(&connection, table)? {

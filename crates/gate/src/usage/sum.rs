@@ -18,11 +18,11 @@ pub struct Sum {
     pub upstream_failed: u64,
     /// Bytes of requests, head and body.
     pub bytes_in: u64,
-    /// Bytes of answers, head and body.
+    /// Bytes of responses, head and body.
     pub bytes_out: u64,
     /// Sum of the latencies of forwarded requests.
     pub latency_sum_ns: u64,
-    /// Answers by status, refusals included; 0 where the client left first, 65535 for further statuses.
+    /// Responses by status, refusals included; 0 where the client left first, 65535 for further statuses.
     pub statuses: BTreeMap<u16, u64>,
     /// Refusals, in the order of [`PROBLEMS`].
     pub refused: [u64; PROBLEMS.len()],

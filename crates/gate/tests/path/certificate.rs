@@ -22,10 +22,24 @@ impl Made {
     pub fn new() -> Self {
         let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]);
         let made = made.expect("a certificate");
+        Self::of(&made.cert.pem(), &made.signing_key.serialize_pem())
+    }
+
+    /// One that is marked as an authority's, as those are that `openssl req -x509` makes.
+    pub fn of_authority() -> Self {
+        let mut params =
+            rcgen::CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = rcgen::KeyPair::generate().expect("a key");
+        let made = params.self_signed(&key).expect("a certificate");
+        Self::of(&made.pem(), &key.serialize_pem())
+    }
+
+    fn of(cert_pem: &str, key_pem: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-        std::fs::write(&cert, made.cert.pem()).expect("a file");
-        std::fs::write(&key, made.signing_key.serialize_pem()).expect("a file");
+        std::fs::write(&cert, cert_pem).expect("a file");
+        std::fs::write(&key, key_pem).expect("a file");
         Self { _folder: folder, cert, key }
     }
 

@@ -165,6 +165,45 @@ fn one_request_tries_a_server_after_its_rest_whatever_else_ends() {
     }
 }
 
+/// A WebSocket or a long response that tried a server kept all others from it, for as long as it lasted.
+#[test]
+fn a_server_is_back_once_it_begins_to_answer_the_request_that_tries_it() {
+    let switched =
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+    let begun = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab";
+    let upgrade = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    for io in interfaces() {
+        for lasting in [&switched[..], begun] {
+            let asked = || Step::Expect(b"\r\n\r\n");
+            let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec();
+            let peer = Peer::start_each(vec![
+                vec![asked()],
+                vec![asked(), Step::Send(lasting.to_vec()), Step::Hang],
+                vec![Step::Forever(vec![asked(), Step::Send(ok)])],
+            ]);
+            let api = api();
+            let mut upstream = upstream(&[api.addr(), peer.addr()]);
+            upstream.balance = Balance::RoundRobin;
+            upstream.passive = PassiveCheck { failures: 1, rest_ns: 50_000_000 };
+            let front = front(upstream, io);
+            let get = || assert_eq!(front.ask(GET)[0].status, 200);
+            while peer.connections() < 1 {
+                get();
+            }
+            std::thread::sleep(Duration::from_millis(100));
+            let mut trying = Vec::new();
+            while peer.connections() < 2 {
+                let mut client = front.client();
+                client.send(upgrade);
+                client.receive_until(b"\r\n\r\n");
+                trying.push(client);
+            }
+            (0..4).for_each(|_| get());
+            assert_eq!(peer.connections(), 3, "{}", lasting.escape_ascii());
+        }
+    }
+}
+
 #[test]
 fn a_post_that_was_sent_is_not_sent_again() {
     for io in interfaces() {

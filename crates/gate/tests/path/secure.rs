@@ -102,6 +102,27 @@ fn an_upstream_speaks_tls_and_is_who_it_says() {
     }
 }
 
+/// What `openssl req -x509` makes is marked as an authority's, which rustls takes for no server's.
+#[test]
+fn an_upstream_whose_own_certificate_was_named_is_trusted() {
+    for io in interfaces() {
+        let made = Made::of_authority();
+        let api = tls_api(&made);
+        let front = |trusted: &Made| {
+            let trust = Trust::read(Some(&trusted.cert)).expect("an authority");
+            let settings = PolicySettings::open(tls_upstream(&api, "localhost"));
+            let settings = PolicySettings { trust: Some(trust), ..settings };
+            front_at(settings, io, Listener::plain(loopback()))
+        };
+        let get = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+        assert_eq!(front(&made).ask(get)[0].status, 200);
+        let other = front(&Made::of_authority());
+        assert_eq!(other.ask(get)[0].status, 502);
+        let view = &other.health.view(net::clock::now())[0];
+        assert!(view.failed_by[Failure::Untrusted as usize] > 0, "{view:?}");
+    }
+}
+
 /// How a server ends an answer whose length nobody said.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Close {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use gate::path::Failure;
 use gate::policy::{ClientBounds, PolicySettings, Route, Timeouts};
 use testkit::peer::{End, Peer, RawClient, Step};
 
@@ -53,7 +54,9 @@ fn an_answer_that_takes_too_long_or_pauses_too_long_is_cut_off() {
         let dripping = Step::SendSlowly(vec![b'x'; 97], 1, Duration::from_millis(20));
         let whole = Timeouts { whole_ns: 400 * MS, ..Timeouts::default() };
         let idle = Timeouts { idle_ns: 200 * MS, ..Timeouts::default() };
-        for (last, timeouts) in [(dripping, whole), (Step::Hang, idle)] {
+        for (last, timeouts, failure) in
+            [(dripping, whole, Failure::TooLong), (Step::Hang, idle, Failure::Cut)]
+        {
             let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(HEAD.to_vec()), last];
             let peer = Peer::start(script);
             let front = patient(&peer, io, timeouts);
@@ -62,6 +65,8 @@ fn an_answer_that_takes_too_long_or_pauses_too_long_is_cut_off() {
             let (came, end) = client.receive_all(Duration::from_secs(10));
             assert!(came.starts_with(b"HTTP/1.1 200 OK\r\n") && came.len() < 200);
             assert_eq!((end, front.gate.counts().aborted), (End::Reset, 1), "{timeouts:?}");
+            let failed_by = front.health.view(net::clock::now())[0].failed_by;
+            assert_eq!(failed_by[failure as usize], 1, "{timeouts:?}");
         }
     }
 }

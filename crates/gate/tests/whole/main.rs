@@ -8,8 +8,9 @@ mod harness;
 mod renewed;
 
 use std::fs;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -505,6 +506,43 @@ fn a_reload_names_files_that_it_does_not_read_again() {
     assert_eq!(waits(), Vec::<&str>::new());
     fs::write(&token, "another-0123456789").expect("it is written");
     assert_eq!(waits(), ["admin.token_file"]);
+}
+
+/// As the shell's `<(...)` gives it: what is read of it once is gone.
+#[test]
+fn a_configuration_from_a_pipe_is_known_as_it_was_read() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let text = text(&folder, api.addr(), "");
+    let (reader, mut writer) = std::io::pipe().expect("a pipe");
+    writer.write_all(text.as_bytes()).expect("it has room");
+    drop(writer);
+    let file = Some(PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd())));
+    let gateway = Gateway::start(Setup { file, ..Setup::default() }).expect("the gateway starts");
+    assert_eq!(gateway.control().text(), text);
+    assert_eq!(status(&gateway, None), 200);
+    gateway.control().reload("test").expect_err("nothing is left of it");
+    assert_eq!(gateway.control().text(), text);
+}
+
+/// Of settings that wait for it: it was accepted, and the next start failed.
+#[test]
+fn a_reload_is_refused_where_a_restart_would_fail() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let before = text(&folder, api.addr(), "");
+    let gateway = start(&folder, &before);
+    for more in [
+        "[access_log]\npath = \"/nonexistent/access.log\"\n",
+        "[admin]\ntoken_file = \"/nonexistent/token\"\n",
+        "[usage]\njson_lines = \"/nonexistent/usage.jsonl\"\n",
+    ] {
+        let refused = gateway.control().replace(&text(&folder, api.addr(), more), "test");
+        let said = refused.expect_err("a restart would fail").to_string();
+        assert!(
+            said.starts_with("the body: line 10, column ") && said.contains("/nonexistent/"),
+            "{said}"
+        );
+        assert_eq!(gateway.control().text(), before);
+    }
 }
 
 #[test]

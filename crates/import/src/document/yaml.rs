@@ -28,7 +28,9 @@ pub(super) fn parse(text: &str) -> Result<Tree, Fault> {
             event => builder.take(event, &span)?,
         }
     }
-    let root = builder.root.ok_or_else(|| Fault::new(0, "is empty: `plimsoll init` writes a file to begin with"))?;
+    let root = builder
+        .root
+        .ok_or_else(|| Fault::new(0, "is empty: `plimsoll init` writes a file to begin with"))?;
     Ok(Tree { root, further })
 }
 

@@ -1,9 +1,8 @@
-//! Whether a stored result has figures that a run can have, and lists no longer than a run keeps.
+//! Checks that the figures of a stored result are possible for a run, and that its lists are no longer than a run writes.
 //!
-//! A file may claim any number. Those that rules and charts add up, subtract and multiply are kept
-//! below a bound at the door, so that no sum of a few of them leaves 64 bits. Lists are bounded there
-//! too: what is made of a block or of an endpoint takes far more memory than its text. The text is gone
-//! through once and nothing of it is kept.
+//! A file may claim any number. Figures that rules and charts add, subtract and multiply are bounded when they are read,
+//! so that no sum of a few of them overflows 64 bits. Lists are bounded too, because the memory for a block or an
+//! endpoint is much larger than its text. The text is read once and nothing of it is kept.
 
 use std::fmt;
 

@@ -1,5 +1,3 @@
-use model::LevelKind;
-use model::environment::Program;
 use model::run::RunBuilder;
 use model::sweep::Level;
 use proptest::prelude::*;
@@ -13,19 +11,8 @@ fn a_run() -> Run {
 }
 
 fn a_sweep(levels: &[f64]) -> Sweep {
-    Sweep {
-        schema: sweep::SCHEMA.into(),
-        plimsoll: Program { version: "0".into() },
-        name: "apiserver".into(),
-        url: "http://127.0.0.1/".into(),
-        started_at: "2026-01-01T00:00:00Z".into(),
-        command: Vec::new(),
-        kind: LevelKind::Concurrency,
-        objective_mean_ns: 500_000_000,
-        ended: None,
-        levels: levels.iter().map(|&level| Level { level, run: a_run() }).collect(),
-        again: None,
-    }
+    let level = |&level: &f64| Level { level, run: a_run() };
+    fixture::sound::sweep(levels.iter().map(level).collect())
 }
 
 fn json(value: &impl serde::Serialize) -> String {

@@ -1,8 +1,8 @@
-//! Whether this process as a whole stood still: stopped by a signal, frozen with its group, or paused with its machine.
+//! Whether this process as a whole did not run: stopped by a signal, frozen with its cgroup, or paused with its machine.
 //!
-//! A worker that waits for events cannot tell a stop from waiting unless it lasts for longer than the wait. A thread that
-//! does nothing but sleep for a known time can: what it oversleeps, and was not waiting for a processor, it could not run.
-//! It costs a wake-up each beat, some 0.1 % to 0.5 % of a processor.
+//! A worker that waits for events notices a stop only if it lasts longer than the wait. A thread that only sleeps for a
+//! known time notices every stop: the time that it overslept without waiting for a processor is time in which it could
+//! not run. It costs a wake-up each beat, some 0.1 % to 0.5 % of a processor.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use net::clock;
 const BEAT: Nanos = 10 * MILLISECOND;
 /// What it may oversleep without having been stopped.
 const LEAST: Nanos = 5 * MILLISECOND;
-/// Where the kernel tells how long a thread waited.
+/// The file in which the kernel reports how long a thread waited.
 const WAITS: &str = "/proc/self/schedstat";
 /// Beats after which is read how long the thread has waited for a processor, at the latest: what it waited since the
 /// last reading is taken off what it overslept.

@@ -1,4 +1,5 @@
-//! Requests that fail already: what the workload takes for success all the same, and what is to be known of them.
+//! Requests that already failed in the log: which statuses the workload counts as success nevertheless, and what the user
+//! should know of them.
 
 use model::StatusRanges;
 

@@ -1,4 +1,4 @@
-//! The figures of a log, and what is to be known about them.
+//! The figures of a log, and the notes about them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What each endpoint comes to by itself, whatever the others are: its figures and the texts of its pools.
+//! The results of each endpoint that do not depend on other endpoints: its figures and the texts of its pools.
 
 use model::Latencies;
 use model::mined::MinedEndpoint;

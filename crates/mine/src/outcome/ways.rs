@@ -1,4 +1,4 @@
-//! Ways through the site as flows, which together send what the log has of each endpoint.
+//! Paths through the site as flows, which together send each endpoint's share of the log.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

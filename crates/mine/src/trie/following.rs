@@ -1,4 +1,4 @@
-//! Whether the requests of a segment go on in the path, and end, as those of others do.
+//! Whether the paths that go through a segment continue and end as those of other segments do.
 
 use std::collections::BTreeMap;
 

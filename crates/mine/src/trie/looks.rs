@@ -1,4 +1,4 @@
-//! Looks of words that say whether people or programs wrote them.
+//! Signs in a word that show whether a person or a program wrote it.
 
 use std::collections::BTreeMap;
 

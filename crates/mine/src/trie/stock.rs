@@ -1,4 +1,4 @@
-//! What values that were put together are made of: what is made otherwise is told from them however late it comes.
+//! The form of values that were merged, so that words of another form are kept apart from them however late they come.
 
 use std::collections::HashSet;
 

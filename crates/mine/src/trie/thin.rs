@@ -1,4 +1,4 @@
-//! Words at a place that are too many to keep: most are put together, and what they were made of is remembered.
+//! Places with too many words to keep: most are merged, and their form is remembered.
 
 use std::collections::BTreeMap;
 

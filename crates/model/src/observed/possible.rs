@@ -1,5 +1,5 @@
-//! Figures that no machine can have, which a source of another program may tell all the same: they are left out and
-//! named, so that nothing is concluded from them.
+//! Figures that no machine can have, which another program's source may report nevertheless: they are left out and named,
+//! so that nothing is concluded from them.
 
 use super::ObservedSource;
 use crate::sample::stem;

@@ -1,7 +1,7 @@
-//! Addresses of databases and caches, whose passwords people write with the marks that separate the parts of a URL.
+//! Addresses of databases and caches, whose passwords people write with the characters that separate the parts of a URL.
 //!
-//! Owns where such a password may stand: [`mask_address`] leaves out all that may be part of one, and
-//! [`escaped_address`] writes it so that readers of URLs find it.
+//! Owns where such a password may be: [`mask_address`] leaves out everything that may be part of one, and
+//! [`escaped_address`] escapes it so that parsers of URLs find it.
 
 use super::{MASK, is_secret_name};
 

@@ -1,4 +1,4 @@
-//! Records of the kernel's log (`/dev/kmsg`, Documentation/ABI/testing/dev-kmsg) that tell of a limit.
+//! Records of the kernel's log (`/dev/kmsg`, Documentation/ABI/testing/dev-kmsg) that report a limit.
 
 /// What a record may say, in lower case, and what it is counted as. The first that fits counts.
 const KINDS: &[(&[&str], &str)] = &[
@@ -31,7 +31,7 @@ pub const NEIGHBOURS: &str = "neighbour table full";
 pub const ALL: [&str; 7] =
     [CONNTRACK_FULL, TIME_WAIT_OVERFLOW, SYN_FLOOD, KILLED, TCP_MEMORY, ORPHANS, NEIGHBOURS];
 
-/// What a record tells, if it is the kernel's own: programs may write there too, with a facility above 0.
+/// What a record reports, if it is the kernel's own: programs may write there too, with a facility above 0.
 pub fn kind(record: &str) -> Option<&'static str> {
     let (prefix, text) = record.split_once(';')?;
     let priority: u32 = prefix.split(',').next()?.parse().ok()?;

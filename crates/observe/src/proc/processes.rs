@@ -4,7 +4,7 @@ use model::Nanos;
 
 use super::TICK_NS;
 
-/// What `/proc/PID/stat` tells.
+/// The figures of `/proc/PID/stat`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Its name, at most 15 bytes.

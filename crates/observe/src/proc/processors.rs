@@ -105,7 +105,7 @@ pub fn pressure(resource: &str, text: &str, sample: &mut Sample) {
     }
 }
 
-/// What `cpu.stat` of a cgroup tells of its quota.
+/// The figures about a quota in `cpu.stat` of its cgroup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttled {
     /// Time that the quota kept processes from running, summed over processors.

@@ -14,7 +14,7 @@ use crate::dial;
 const MOST_BYTES: usize = 1 << 20;
 /// How long a server may take for an answer.
 const WAIT: Duration = Duration::from_secs(5);
-/// Commands of Redis that are told, those that took the most time.
+/// Commands of Redis that are reported at most, those that took the most time.
 const MOST_COMMANDS: usize = 20;
 
 /// Reads a Redis.
@@ -150,7 +150,7 @@ fn first_line(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 2..]))
 }
 
-/// What Redis says when it does what it is told, or why it does not.
+/// The reply of Redis to a command that succeeds, or why it does not.
 fn simple(bytes: &[u8]) -> Result<&str, String> {
     let (line, _) = first_line(bytes).ok_or("the answer is not of its protocol")?;
     match line.strip_prefix('-') {
@@ -167,7 +167,7 @@ fn bulk(bytes: &[u8]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(text).into_owned())
 }
 
-/// Puts what INFO tells into `sample`.
+/// Puts the figures of INFO into `sample`.
 pub fn info(text: &str, sample: &mut Sample) {
     let mut commands: Vec<(u64, u64, &str)> = Vec::new();
     for line in text.lines() {
@@ -228,7 +228,7 @@ const REDIS_SECONDS: [(&str, &str); 4] = [
     ("used_cpu_user_main_thread", "cache.main_thread_ns"),
 ];
 
-/// Puts what memcached's `stats` tells into `sample`.
+/// Puts the figures of memcached's `stats` into `sample`.
 ///
 /// # Errors
 /// When it is something else.

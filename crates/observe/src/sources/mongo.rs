@@ -176,7 +176,7 @@ const COUNTERS: &[(&[&str], &str)] = &[
 /// Operations, by kind.
 const OPERATIONS: [&str; 6] = ["insert", "query", "update", "delete", "getmore", "command"];
 
-/// Puts what `serverStatus` tells into `sample`.
+/// Puts the figures of `serverStatus` into `sample`.
 fn status(told: &Document, sample: &mut Sample) -> Result<(), String> {
     let number = |path: &[&str]| told.at(path).filter(|value| *value >= 0.0);
     let mut all = 0;

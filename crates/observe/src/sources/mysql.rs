@@ -94,7 +94,7 @@ pub struct Mysql {
 /// A session, and what it may see.
 pub struct Session {
     connection: Conn,
-    /// Why statements and tables are not told apart; none where they are.
+    /// Why statements and tables are not reported separately; none where they are.
     no_digests: Option<&'static str>,
     hidden: bool,
 }
@@ -253,7 +253,7 @@ pub(crate) fn open(url: &str) -> Result<Conn, String> {
     Ok(connection)
 }
 
-/// What SHOW GLOBAL STATUS tells.
+/// The figures of SHOW GLOBAL STATUS.
 fn status(told: &BTreeMap<String, f64>, sample: &mut Sample) {
     for (variable, name) in COUNTERS {
         if let Some(value) = told.get(*variable) {
@@ -280,7 +280,7 @@ fn status(told: &BTreeMap<String, f64>, sample: &mut Sample) {
     }
 }
 
-/// What statements lack to be told apart, by what the server answers to a question about them.
+/// Why statements cannot be reported separately, by the server's error to a query for them.
 fn lacking(error: &str) -> &'static str {
     /// ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR.
     const DENIED: [&str; 3] = ["[1044]", "[1142]", "[1227]"];

@@ -1,4 +1,4 @@
-//! nginx's error log: how many lines there were of the kinds that tell of a limit, since the watching began.
+//! nginx's error log: how many lines of the kinds that report a limit were written since the watching began.
 //!
 //! The file is followed as `tail -F` does: from its end on, through rotation and truncation.
 

@@ -1,4 +1,5 @@
-//! What a server counts, without what the watching adds to it: at a low load its questions are more than the load's.
+//! What a server counts, without what the watching itself adds: at a low load there are more queries of the watcher than
+//! of the load.
 
 /// A counter of a server's, without what the watching session adds to it.
 #[derive(Debug, Default)]

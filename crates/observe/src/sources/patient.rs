@@ -1,5 +1,5 @@
-//! A service whose client may wait for ever, read on a thread of its own: who asks waits so long and no longer. A
-//! thread that hangs stays behind, one of each source at most, and ends with the client or the process.
+//! A service whose client may wait for ever, read on its own thread: the caller waits for a limited time. A thread that
+//! hangs stays behind, at most one for each source, and ends with the client or the process.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
@@ -24,7 +24,7 @@ pub trait Service: Send + 'static {
     /// In words, without the password.
     fn connect(&mut self) -> Result<Self::Connection, String>;
 
-    /// Puts what it tells into `sample`.
+    /// Puts its figures into `sample`.
     ///
     /// # Errors
     /// In words. The connection is given up then.
@@ -56,7 +56,7 @@ impl Patient {
                 }
             }
         };
-        // Without a thread the channels are closed, which is told as an error.
+        // Without a thread the channels are closed, which is reported as an error.
         let _ = thread::Builder::new().name("observe-service".to_owned()).spawn(body);
         Self { ask, answers, waiting: false }
     }

@@ -10,7 +10,7 @@ const MOST_BYTES: usize = 180;
 /// Bytes of a shape beside the session that it is of, and its state.
 pub const BESIDE_SESSION: usize = 120;
 const MOST_READ: usize = 800;
-/// Characters of a list of columns that are shown: what follows it tells more.
+/// Characters of a list of columns that are shown: what follows it is of more use.
 const MOST_OF_LIST: usize = 40;
 /// Shapes that are counted of one source.
 const MOST_SHAPES: usize = 200;
@@ -324,7 +324,7 @@ pub struct Calls {
     first: Option<BTreeMap<String, Total>>,
 }
 
-/// Statements told of one sample.
+/// Statements reported in one sample.
 const MOST_TOLD: usize = 12;
 
 impl Calls {

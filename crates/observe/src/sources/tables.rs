@@ -1,9 +1,9 @@
-//! Which tables of a database are told: those of which most rows were read since the watching began. A server's own counts
-//! go back to its start, and what was read last year says nothing of a run.
+//! Which tables of a database are reported: those of which most rows were read since the watching began. A server's own
+//! counts go back to its start, and what was read last year says nothing about a run.
 
 use std::collections::BTreeMap;
 
-/// Tables told of one sample.
+/// Tables reported in one sample.
 const MOST_TOLD: usize = 20;
 
 /// Rows read of tables when they were looked at first.
@@ -13,7 +13,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Of tables with the rows that were ever read of them, those to tell.
+    /// Of tables with the rows that were ever read of them, those to report.
     pub fn dearest<T>(&mut self, mut all: Vec<(String, u64, T)>) -> Vec<(String, T)> {
         let first = self.first.get_or_insert_with(|| {
             all.iter().map(|(table, read, _)| (table.clone(), *read)).collect()

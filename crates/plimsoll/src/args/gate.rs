@@ -180,8 +180,14 @@ pub struct KeyArgs {
     #[command(flatten)]
     pub store: StoreArgs,
     /// Its number, as `list` shows it
-    #[arg(value_name = "NUMBER")]
+    #[arg(value_name = "NUMBER", value_parser = key_number)]
     pub id: u64,
+}
+
+fn key_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        "a key is named by its number, as `plimsoll gate keys list` shows it".to_owned()
+    })
 }
 
 /// `plimsoll gate keys rotate`.

@@ -1,7 +1,6 @@
-//! Places that results are written to: looked at while the flags are read, so that nothing is measured that could not
-//! be kept.
+//! Files and folders for results, checked while the flags are read, so that nothing is measured that could not be stored.
 //!
-//! Nothing is made here: that is the commands', when they begin.
+//! Nothing is created here: the commands do that when they begin.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -65,13 +65,14 @@ fn read(path: &Path) -> Result<Claims, String> {
         let bytes = input::read_all(std::io::stdin().lock())?;
         return import::claims(&bytes).map_err(|error| error.to_string());
     }
-    let file: PathBuf = input::in_folder(&named(path))
+    let given = named(path);
+    let file: PathBuf = input::in_folder(&given)
         .ok_or_else(|| "a folder without sweep.json or run.json: name the file".to_owned())?;
     if let Some(dir) = stored_run::folder_of(&file) {
         let run = stored_run::of_folder(dir).map_err(|failure| failure.to_string())?.run;
         return Ok(Claims::of_run(&run));
     }
-    import::claims(&input::read(&file)?).map_err(|error| error.to_string())
+    import::claims(&input::read_found(&given, &file)?).map_err(|error| error.to_string())
 }
 
 /// Gives closed loops that do not say their connections those of the command line.

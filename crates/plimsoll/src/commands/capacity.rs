@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use model::capacity::{CapacitySearch, Outcome, SCHEMA, Settings, UsersOfLoad};
 use model::units::{MILLISECOND, SECOND, exact_duration};
 use model::{Arrivals, Arriving, Finding, LevelKind, Nanos, Ruling, Run};
-use verdict::capacity::{Asked, Ending, words};
+use verdict::capacity::{Ending, SearchObjectives, words};
 use verdict::exit::{COULD_NOT_RUN, DONE, INTERRUPTED, NOT_BELIEVABLE, OBJECTIVES_MISSED};
 use verdict::objective::LEAST_FOR_STABILITY;
 
@@ -44,7 +44,7 @@ use runner::{End, SearchRunner};
 const BUDGET: Nanos = 300 * SECOND;
 /// The whole search of the built-in API.
 const BUILT_IN_BUDGET: Nanos = 60 * SECOND;
-/// Causes that are told of what limits the server.
+/// Causes that are listed of what limits the server, at most.
 const MOST_CAUSES: usize = 3;
 /// The shortest search that can find anything.
 const LEAST_BUDGET: Nanos = 10 * SECOND;
@@ -154,9 +154,13 @@ fn wanted(args: &CapacityArgs, input: &LoadInput) -> Option<f64> {
 }
 
 /// What `--slo` says, or else the workload file.
-fn asked(args: &CapacityArgs, input: &LoadInput, settings: &Settings) -> Result<Asked, Failure> {
+fn asked(
+    args: &CapacityArgs,
+    input: &LoadInput,
+    settings: &Settings,
+) -> Result<SearchObjectives, Failure> {
     let flags = objectives::read("--slo", &args.slo)?;
-    let asked = Asked::of(objectives::of_load(flags, input)?);
+    let asked = SearchObjectives::of(objectives::of_load(flags, input)?);
     if asked.asks_for_stability() && settings.hold_ns < LEAST_FOR_STABILITY {
         return usage(format!(
             "--slo stable: dips can be found from {} on: give --hold {0}, or a longer --budget",
@@ -170,7 +174,7 @@ fn runner(
     mut input: LoadInput,
     args: &CapacityArgs,
     settings: Settings,
-    asked: Asked,
+    asked: SearchObjectives,
 ) -> Result<SearchRunner, Failure> {
     input.settings.check_pauses(settings.kind == LevelKind::Rate)?;
     ProfileInto::check(&args.take, settings.step_ns.max(settings.hold_ns), "--step 4s")?;
@@ -414,7 +418,7 @@ fn limited_by(
 
 fn line(
     search: &verdict::capacity::Search,
-    asked: &Asked,
+    asked: &SearchObjectives,
     record: &CapacitySearch,
     run: Option<&Run>,
 ) -> Option<model::LoadLine> {

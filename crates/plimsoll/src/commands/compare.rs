@@ -18,7 +18,7 @@ use crate::args::{CompareArgs, CompareFormat, LoadArgs, ShapeArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
-use crate::load::shape::Shape;
+use crate::load::shape::{Shape, threads};
 use crate::results::claim::{Kind, claim_free};
 use crate::results::folder::{PARENT, folder_name, named, unused};
 use crate::results::input::{self, RUN_JSON};
@@ -46,6 +46,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.input)?;
     // What would be refused in the first round makes no folder.
     shape.check()?;
+    shape.check_arrivals(threads(args.load.threads, shape.connections, true)?)?;
     for contestant in &contestants {
         contestant.prepared.input.settings.check_level(shape)?;
     }
@@ -54,7 +55,6 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     rounds.announce();
     // What is killed in its first round can be reported too.
     files.write(&compared(args, &rounds, baseline.as_ref()), &rounds);
-    let mut failed = false;
     for round in 0..args.rounds {
         match rounds.run(round, &files) {
             Ok(true) => {}
@@ -62,8 +62,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
             Err(failure) if round == 0 => return Err(failure),
             // The rounds before are judged.
             Err(failure) => {
-                eprintln!("plimsoll: round {}: {failure}", round + 1);
-                failed = true;
+                rounds.fail(round, &failure);
                 break;
             }
         }
@@ -76,7 +75,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
         eprintln!("plimsoll: {lost}. The comparison ends here, with the rounds before");
     }
     let code = match () {
-        () if failed || rounds.halted() => COULD_NOT_RUN,
+        () if rounds.failed().is_some() => COULD_NOT_RUN,
         () if rounds.stopped() => INTERRUPTED,
         () if rounds.lost().is_some() => NOT_BELIEVABLE,
         () => comparison.exit_code(),
@@ -113,13 +112,13 @@ fn refuse(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn read_baseline(path: &Path) -> Result<Run, Failure> {
-    let path = named(path);
-    let file = if path.is_dir() { path.join(RUN_JSON) } else { path };
+    let given = named(path);
+    let file = if given.is_dir() { given.join(RUN_JSON) } else { given.clone() };
     if let Some(dir) = stored_run::folder_of(&file) {
         return stored_run::of_folder(dir).map(|replayed| replayed.run);
     }
     let wrong = |what: String| Failure::CannotRun(format!("--baseline {}: {what}", file.display()));
-    let bytes = input::read(&file).map_err(wrong)?;
+    let bytes = input::read_found(&given, &file).map_err(wrong)?;
     if import::detect(&bytes) == import::Kind::Dat {
         return Err(wrong("a .dat does not describe its environment and is never judged".into()));
     }
@@ -208,7 +207,8 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
     comparison.withhold(withheld.collect(), args.anyway);
     comparison.notes.extend(remark);
     // Where it is printed again nobody has read the warning.
-    comparison.notes.extend(rounds.lost().map(|lost| format!("it ended early: {lost}")));
+    let early = rounds.failed().into_iter().chain(rounds.lost());
+    comparison.notes.extend(early.map(|why| format!("it ended early: {why}")));
     comparison.invalid = invalid;
     comparison
 }
@@ -290,6 +290,7 @@ pub fn report(dir: &Path, as_json: bool, anyway: bool) -> Result<u8, Failure> {
         eprintln!("plimsoll: this comparison ended early, after {made} of {asked} rounds");
     }
     let code = match missing {
+        Some(Progress { failed: true, .. }) => COULD_NOT_RUN,
         Some(Progress { lost: true, .. }) => NOT_BELIEVABLE,
         Some(_) => INTERRUPTED,
         None => comparison.exit_code(),

@@ -124,7 +124,7 @@ fn begin(
     let rows = Rows::compile(schema, &survey.facts)?;
     let added: Vec<u64> = survey.sizes.iter().map(|size| size.add).collect();
     let slow = fill::slow_removals(database, schema, &survey.facts, &added)?;
-    let plan = shown::plan(schema, &survey) + &shown::slow(schema, &slow);
+    let plan = shown::plan(schema, &survey, &rows) + &shown::slow(schema, &slow);
     if args.dry_run {
         return Ok(output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?)));
     }

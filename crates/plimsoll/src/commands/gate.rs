@@ -7,16 +7,18 @@ mod keys;
 mod usage;
 mod watch;
 
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use gate::admission::Line;
 use gate::config::{Config, Flags};
-use gate::gateway::{Control, Gateway, GatewayError, Reloaded, Setup, Tried};
+use gate::gateway::{ConfigChange, Control, Gateway, GatewayError, Reloaded, Setup};
 use gate::policy::Policy;
 use model::quote::{counted, visible};
+use model::units::show_rate;
 use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
@@ -61,9 +63,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
     let stop = stop_on_signal_but_hangup()?;
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
+    let mut read_at = SystemTime::now();
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
-    let mut watched = args.watch.then(|| Watched::new(gateway.control().files()));
+    let mut watched = args.watch.then(|| Watched::new(gateway.control().files(), read_at));
     while !stopped(&stop) && !gateway.is_replaced() {
         thread::sleep(LOOK_EVERY);
         let again = again.swap(false, Ordering::SeqCst);
@@ -88,14 +91,16 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         if changed {
             let _ = gateway.control().reload("changed file");
         }
-        let tried = gateway.control().take_tried();
+        let tried = gateway.control().take_config_changes();
         tried.iter().for_each(|tried| say(tried, &gateway.control().policy()));
         // Another configuration may name another load line.
         if !tried.is_empty() && args.watch {
             let files = gateway.control().files();
-            watched =
-                watched.filter(|known| known.is_of(&files)).or_else(|| Some(Watched::new(files)));
+            let known = watched.filter(|known| known.is_of(&files));
+            watched = known.or_else(|| Some(Watched::new(files, read_at)));
         }
+        // What is tried from here on is said by the next look.
+        read_at = SystemTime::now();
     }
     let control = Arc::clone(gateway.control());
     let wrong = gateway.drain();
@@ -119,7 +124,7 @@ fn ended(control: &Control) -> String {
 }
 
 /// Says what came of a change of the configuration.
-fn say(tried: &Tried, policy: &Policy) {
+fn say(tried: &ConfigChange, policy: &Policy) {
     let (by, held) = (&tried.by, held(policy));
     match &tried.outcome {
         Ok(reloaded) => {
@@ -152,7 +157,7 @@ fn held(policy: &Policy) -> String {
     match policy.line() {
         Some(line) => format!(
             "load line: {} requests/s, {:.0} at once, within {}, measured at {}",
-            figure(line.rate_per_s),
+            show_rate(line.rate_per_s),
             line.at_once,
             line.envelope.from,
             line.measured_at
@@ -178,6 +183,14 @@ fn flag(signal: i32) -> Result<Arc<AtomicBool>, Failure> {
 fn setup(args: &GateArgs) -> Result<Setup, Failure> {
     if args.workers == Some(0) {
         return wrong_usage("--workers 0: at least one thread is needed");
+    }
+    if let Some(word) = args.config.as_ref().filter(|path| path.extension().is_none())
+        && !word.exists()
+    {
+        return cannot_run(format!(
+            "{}: there is no such file; the commands of `plimsoll gate` are keys, usage and export",
+            word.display()
+        ));
     }
     let flags = Flags {
         listen: args.listen.clone(),
@@ -230,7 +243,7 @@ fn opening(gateway: &Gateway) -> String {
         Some(line) => {
             text += &format!(
                 "load line: {} requests/s, {:.0} at once, within {}\n  measured of {} at {}\n",
-                figure(line.rate_per_s),
+                show_rate(line.rate_per_s),
                 line.at_once,
                 line.envelope.from,
                 line.url,
@@ -246,6 +259,10 @@ fn opening(gateway: &Gateway) -> String {
     }
     text += &noted(&gateway.control().outcome().notes);
     if let Some(address) = gateway.admin_address() {
+        if !address.ip().is_loopback() {
+            text +=
+                "note: other machines can reach the admin API, and its token is sent without TLS\n";
+        }
         text += &match gateway.made_token() {
             Some(token) => {
                 format!("usage page and admin API:\n  http://{address}/#token={token}\n")
@@ -256,16 +273,14 @@ fn opening(gateway: &Gateway) -> String {
     text
 }
 
-/// A rate, with digits behind the point where it is small.
-fn figure(rate: f64) -> String {
-    if rate >= 100.0 { format!("{rate:.0}") } else { format!("{}", (rate * 100.0).round() / 100.0) }
-}
-
 fn export(args: &ExportArgs) -> Result<u8, Failure> {
     let path = &args.loadline;
     let json = match input::read(path) {
         Ok(json) => String::from_utf8_lossy(&json).into_owned(),
-        Err(error) => return cannot_run(format!("{}: {error}", path.display())),
+        Err(error) => {
+            let what = "--loadline names the capacity.json that `plimsoll capacity` wrote";
+            return cannot_run(format!("{}: {error}; {what}", path.display()));
+        }
     };
     let line =
         Line::parse(&json).or_else(|error| wrong_usage(format!("{}: {error}", path.display())))?;
@@ -278,41 +293,47 @@ fn export(args: &ExportArgs) -> Result<u8, Failure> {
             }
         }
     }
-    if !is_listened_on(&args.listen) {
+    let Some(listen) = listener(&args.listen) else {
         return wrong_usage(format!("--listen {}: write it as 127.0.0.1:9090", args.listen));
-    }
-    let text = match args.proxy {
-        ExportProxy::Nginx => gate::export::nginx(&line, &args.listen, &servers),
-        ExportProxy::Haproxy => gate::export::haproxy(&line, &args.listen, &servers),
     };
+    let text = match args.proxy {
+        ExportProxy::Nginx => gate::export::nginx(&line, &listen, &servers),
+        ExportProxy::Haproxy => gate::export::haproxy(&line, &listen, &servers),
+    };
+    let text = text.or_else(|why| wrong_usage(format!("{}: {why}", path.display())))?;
     Ok(if output::print(&text) { 0 } else { 1 })
 }
 
-/// Whether a proxy's configuration takes a text for one word, and for nothing else: no white space, and nothing that ends, quotes or
-/// stands for something there.
-fn is_one_word(text: &str) -> bool {
-    let special = |byte: &u8| b"\"#$';\\`{}".contains(byte);
-    text.bytes().all(|byte| byte.is_ascii_graphic() && !special(&byte))
+/// Whether a text is a name or an address of a host, in brackets where it has colons: proxies take nothing in it for anything else.
+fn is_host(text: &str) -> bool {
+    match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+            !text.is_empty() && text.bytes().all(of_name)
+        }
+    }
 }
 
-/// Whether proxies can listen there: a host or `*`, and a port.
-fn is_listened_on(text: &str) -> bool {
-    let Some((host, port)) = text.rsplit_once(':') else { return false };
-    let is_host = !host.is_empty() && (host.starts_with('[') == host.contains(':'));
-    is_host && is_one_word(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
+fn port(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|port| *port > 0)
+}
+
+/// Where a proxy is to listen: a host or `*`, and a port.
+fn listener(text: &str) -> Option<String> {
+    let (host, number) = text.rsplit_once(':')?;
+    let number = port(number).filter(|_| host == "*" || is_host(host))?;
+    Some(format!("{host}:{number}"))
 }
 
 /// The host and port of a URL of a server; HAProxy takes the client's port where there is none.
 fn server(url: &str) -> Option<String> {
     let server = url.strip_prefix("http://")?.trim_end_matches('/');
-    if server.is_empty() || server.contains(['/', '?']) || !is_one_word(server) {
-        return None;
-    }
-    let after_host = &server[server.rfind(']').map_or(0, |end| end + 1)..];
-    match after_host.rsplit_once(':') {
-        None => Some(format!("{server}:80")),
-        Some((_, port)) => port.parse::<u16>().ok().map(|_| server.to_owned()),
-    }
+    let (host, number) = match server.rsplit_once(':') {
+        Some((host, number)) if !server.ends_with(']') => (host, port(number)?),
+        _ => (server, 80),
+    };
+    is_host(host).then(|| format!("{host}:{number}"))
 }
 
 fn failure(error: &GatewayError) -> Failure {

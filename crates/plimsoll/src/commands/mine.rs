@@ -4,6 +4,7 @@
 //! written into a folder. What a log says is worked out in the crate `mine`.
 
 mod blocks;
+mod gzip;
 mod ranges;
 mod readings;
 mod zstd;

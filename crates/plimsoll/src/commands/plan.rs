@@ -159,8 +159,10 @@ fn settings(args: &PlanArgs, input: &LoadInput, shape: &ShapeSettings) -> Vec<Li
     }
     match &shape.rate_per_s {
         Setting { value: Some(rate), origin } => {
-            let arrivals = if *rate == 1.0 { "arrival" } else { "arrivals" };
-            let rate = verdict::figures::level(*rate);
+            // Rates of endpoints add up to 0.30000000000000004.
+            let rounded = format!("{rate:.11e}").parse::<f64>().unwrap_or(*rate);
+            let arrivals = if rounded == 1.0 { "arrival" } else { "arrivals" };
+            let rate = verdict::figures::level(rounded);
             add("loop", format!("open, {rate} {arrivals} a second"), *origin);
             add("arrivals", settings.arrivals.value.name().to_owned(), settings.arrivals.origin);
             let cap = format!("{} at most", grouped(shape.connections.value));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Run, Verdict};
 use verdict::exit::INTERRUPTED;
-use verdict::{Seen, mark_changed, mark_turned};
+use verdict::{KnownResponses, mark_changed, mark_turned};
 
 use crate::args::{CapacityFormat, Format, ObjectiveArgs, ReportArgs};
 use crate::commands::capacity::{self, CAPACITY_JSON, SEARCH_JSON};
@@ -153,7 +153,7 @@ fn report_sweep(dir: &Path, format: Format, objectives: &Objectives) -> Result<u
     let mut sweep =
         import::load_sweep(&bytes).map_err(|error| stored_run::unreadable(&path, &error))?;
     let stored: Vec<Verdict> = sweep.levels.iter().map(|held| held.run.validity.verdict).collect();
-    let mut seen = Seen::default();
+    let mut seen = KnownResponses::default();
     for (nth, held) in sweep.levels.iter_mut().enumerate() {
         held.run.validity = verdict::judge(&held.run);
         seen.changed(&mut held.run);

@@ -24,6 +24,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
+use crate::load::shape::threads;
 use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
@@ -99,11 +100,13 @@ fn runner(
     let (duration, rest) = if built_in { (BUILT_IN_DURATION, 0) } else { (DEFAULT_DURATION, REST) };
     let connections = args.connections.unwrap_or(MOST_CONNECTIONS);
     let duration_ns = args.duration.unwrap_or(duration);
+    let shape = |level| runner::shape(levels::kind(args), level, connections, duration_ns);
     if let Step::Run(level) = ladder.next() {
-        let shape = runner::shape(levels::kind(args), level, connections, duration_ns);
-        shape.check()?;
-        input.settings.check_level(shape)?;
+        shape(level).check()?;
+        input.settings.check_level(shape(level))?;
     }
+    let workers = threads(args.load.threads, connections, true)?;
+    args.rates.iter().try_for_each(|&rate| shape(rate).check_arrivals(workers))?;
     ProfileInto::check(&args.take, duration_ns, "-d 10s")?;
     let prepared = prepare(input, &args.load, args.quiet)?;
     let sources = args.observe.sources(prepared.input.sources())?;

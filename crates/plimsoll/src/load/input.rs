@@ -385,7 +385,7 @@ fn refuse_contradictions(args: &LoadArgs) -> Result<(), Failure> {
 pub(super) fn pipeline_of_closes<T>(pipeline: u64, which: &str) -> Result<T, Failure> {
     usage(format!(
         "--pipeline {pipeline}: {which} that ask for `Connection: close` are each the last of their connection, so that \
-         none is sent behind them: leave out either"
+         none is sent behind them: leave out one of the two"
     ))
 }
 

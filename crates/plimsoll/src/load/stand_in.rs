@@ -1,8 +1,7 @@
-//! What stands in for the environment where a workload is looked at and not sent, and whether a workload's
-//! text would be accepted before its variables and files are there.
+//! Substitutes for the environment where a workload is checked and not sent, and whether a workload's text would be
+//! accepted before its variables and files exist.
 //!
-//! Owns the values that stand in. Reading and compiling are those of every command that takes a workload
-//! file.
+//! Owns the substituted values. Reading and compiling are those of every command that takes a workload file.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -138,7 +138,7 @@ impl ProfileInto {
         Taker::new(self.endpoint.clone(), plan.duration_ns).ok()
     }
 
-    /// Keeps a run's profile with the run itself. What cannot be kept is told, and the series goes on.
+    /// Keeps a run's profile with the run itself. What cannot be stored is reported, and the series goes on.
     pub fn keep(&self, taker: Taker, run: &Run) {
         let level = match run.plan.rate_per_s {
             Some(rate) => format!("r{rate}"),

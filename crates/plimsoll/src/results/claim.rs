@@ -20,7 +20,7 @@ use crate::results::lock::Lock;
 const PAGE: &str = "report.html";
 /// Where in a folder the run is that was made there before.
 pub const PREVIOUS: &str = "previous";
-/// Bytes of a file's beginning that tell whose it is: the schema is the first thing that is written.
+/// Bytes of a file's beginning that show whose it is: the schema is the first thing that is written.
 const HEAD: u64 = 4096;
 /// Experiments that `explain --confirm` made on a run: `confirm`, `confirm-2` ...
 const EXPERIMENTS: &str = "confirm";
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// What else is written under names that do not tell whose they are.
+    /// What else is written under names that do not show whose they are.
     fn others(self) -> &'static [&'static str] {
         match self {
             Self::Run => &["latency.hgrm", "timeline.csv", beside::NAME],

@@ -48,7 +48,7 @@ pub fn unused(parent: &Path, name: &str) -> PathBuf {
 
 /// What a sweep is called that nobody named, by the URL or the workload file: `127.0.0.1-8080-healthz`, `checkout`.
 pub fn name_of_target(target: &str, is_file: bool) -> String {
-    // Names are told and kept, and a path may hold a credential.
+    // Names are printed and stored, and a path may hold a credential.
     let masked = if is_file { target.to_owned() } else { mask_url(target) };
     let target = match (is_file, masked.split_once("://")) {
         (true, _) => Path::new(target).file_stem().unwrap_or_default().to_string_lossy(),

@@ -50,6 +50,15 @@ pub fn read_result(path: &Path) -> Result<Vec<u8>, String> {
     read_plain(path, LARGEST)
 }
 
+/// Reads the result in `file` that the path `given` stands for: what was named itself may be a pipe, what is in a folder that
+/// was named is read as by [`read_result`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_found(given: &Path, file: &Path) -> Result<Vec<u8>, String> {
+    if given == file { read(file) } else { read_result(file) }
+}
+
 /// Reads a file of `most` bytes at most. The bound holds for what has no length beforehand too, such as a
 /// pipe or a device.
 ///

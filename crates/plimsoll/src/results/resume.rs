@@ -11,6 +11,7 @@ use model::Plan;
 use crate::args::{CapacityArgs, Cli, Command, RunArgs, SweepArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::consent;
+use crate::secrets;
 
 /// A command that can go on with what it began.
 pub trait Resumable: PartialEq + Sized {
@@ -62,6 +63,18 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
             "how this {makes} was started cannot be determined: give {target} and all flags again"
         )),
     }
+}
+
+/// Makes sure that what a folder holds, such as `a sweep`, is of the URL that goes on. `held` has its secrets masked.
+///
+/// # Errors
+/// When that is another one.
+pub fn same_url(dir: &Path, what: &str, held: &str, new: &str) -> Result<(), Failure> {
+    let new = secrets::mask_url(new);
+    if new == held {
+        return Ok(());
+    }
+    usage(format!("{} is {what} of {held}, not of {new}", dir.display()))
 }
 
 /// Makes sure that the runs of `made` in a folder (`levels`, `steps`), one of which has this plan, were of the load that

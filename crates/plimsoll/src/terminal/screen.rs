@@ -34,7 +34,7 @@ pub fn print_to_stderr(text: &str) {
     let _ = io::stderr().lock().write_all(fitted.as_deref().unwrap_or(&text).as_bytes());
 }
 
-/// As [`print_to_stderr`] for what tells how something goes, which is for people wherever it is written to.
+/// As [`print_to_stderr`] for progress, which is for people wherever it is written to.
 pub fn tell(text: &str) {
     let text = mask_message(text);
     let text = visible(&text, &[]);

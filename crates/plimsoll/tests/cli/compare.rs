@@ -111,6 +111,20 @@ fn ctrl_c_keeps_the_rounds_that_were_run() {
 }
 
 #[test]
+fn a_round_that_could_not_be_made_is_told_of_with_the_reason_when_it_is_printed_again() {
+    let (folder, target) = (Folder::new(), Target::start());
+    std::fs::create_dir(folder.path().join("cmp")).unwrap();
+    folder.put("cmp/round-02-new", "");
+    let url = target.url("/healthz");
+    folder.plimsoll(&format!("compare {SHORT} --out cmp {url} {url}")).ends(1);
+    let found: Value = serde_json::from_str(&folder.text("cmp/compare.json")).unwrap();
+    folder.follows_schema("compare", &found);
+    let notes = found["comparison"]["notes"].to_string();
+    assert!(notes.contains("it ended early: round 2: cannot make the folder"), "{notes}");
+    folder.plimsoll("report cmp").ends(1).prints("ended early: round 2: cannot make the folder");
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = Folder::new();
     folder.put_published(&["native.dat"]);

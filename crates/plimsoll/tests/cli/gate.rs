@@ -416,6 +416,21 @@ fn the_admin_api_takes_what_it_may_be_sent() {
 }
 
 #[test]
+fn an_admin_api_that_other_machines_reach_is_told() {
+    let (folder, target) = (Folder::new(), Target::start());
+    for (admin, is_told) in [("127.0.0.1:0", false), ("0.0.0.0:0", true)] {
+        let line = format!(
+            "gate --listen 127.0.0.1:0 --upstream {} --admin {admin} --workers 1",
+            target.url("")
+        );
+        let gate = Gate::of(&mut folder.command(Path::new(PLIMSOLL), &line));
+        let told = gate.opening.contains("other machines can reach the admin API");
+        assert_eq!(told, is_told, "{}", gate.opening);
+        gate.end();
+    }
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.plimsoll("gate").refuses(2, "a gateway needs --listen and --upstream");
@@ -426,6 +441,9 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     folder
         .plimsoll("gate gate.toml")
         .refuses(2, "gate.toml: line 2, column 1: unknown field `nme`: did you mean `name`?");
+    folder
+        .plimsoll("gate reload")
+        .refuses(1, "commands of `plimsoll gate` are keys, usage and export");
     folder.put("capacity.json", "{}");
     folder
         .plimsoll(
@@ -461,6 +479,9 @@ fn what_cannot_be_served_is_refused_in_one_line() {
     assert!(!folder.path().join("new.db").exists());
     folder.plimsoll("gate keys add --store new.db").ok();
     folder.plimsoll("gate usage --store new.db").ok().prints("no gateway has run with this store");
+    folder
+        .plimsoll("gate keys revoke ada --store new.db")
+        .refuses(2, "a key is named by its number, as `plimsoll gate keys list` shows it");
     folder
         .plimsoll("gate keys add --rate banana")
         .refuses(2, "`banana` is no rate: write 100/s, 30/m or 1000/h");

@@ -1,15 +1,15 @@
 //! A temporary folder, a server, and the program run in it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use testkit::needs;
+use testkit::process::ServerProcess;
 
 /// The program under test.
 pub const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
@@ -189,10 +189,7 @@ impl Ended {
 
 /// `plimsoll target` on a free port, ended on drop.
 #[derive(Debug)]
-pub struct Target {
-    child: Child,
-    base: String,
-}
+pub struct Target(ServerProcess);
 
 impl Target {
     pub fn start() -> Self {
@@ -201,7 +198,7 @@ impl Target {
 
     /// Ends it, and starts another in its place when something is done.
     pub fn pause(self, meanwhile: impl FnOnce()) -> Self {
-        let address = self.base["http://".len()..].to_owned();
+        let address = self.0.address().to_owned();
         drop(self);
         meanwhile();
         Self::listen(&address)
@@ -209,7 +206,7 @@ impl Target {
 
     /// Ends it; one more connection is taken at its address, and none after that.
     pub fn dies_behind_the_next_connection(self) {
-        let address = self.base["http://".len()..].to_owned();
+        let address = self.0.address().to_owned();
         drop(self);
         let begun = Instant::now();
         // What was killed may go on listening for some milliseconds.
@@ -224,29 +221,12 @@ impl Target {
     }
 
     fn listen(address: &str) -> Self {
-        let mut child = Command::new(PLIMSOLL)
-            .args(["target", "--listen", address, "--threads", "1"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the target starts");
-        let mut line = String::new();
-        let stdout = child.stdout.as_mut().expect("its output");
-        BufReader::new(stdout).read_line(&mut line).expect("its first line");
-        let url = line.split_whitespace().find(|word| word.starts_with("http")).expect("its URL");
-        Self { base: url.trim_end_matches("/healthz").to_owned(), child }
+        let arguments = ["target", "--listen", address, "--threads", "1"];
+        Self(ServerProcess::start(Command::new(PLIMSOLL).args(arguments)))
     }
 
     /// The URL of a path.
     pub fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
-    }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        // Already ended is as good.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.url(path)
     }
 }

@@ -19,6 +19,7 @@
 //! - `profile`: profiles listed, taken, and predicted from.
 //! - `pools`: rows that come once over kills, and files of rows that change.
 //! - `casestudy`: its servers with PostgreSQL, and the way from an access log to a capacity in daily users.
+//! - `story`: the case study, from a slow API server to one near its baseline, as `cargo xtask casestudy` plays it.
 //! - `safety`: folders from elsewhere, two commands in one folder, secrets, text that terminals obey.
 //! - `refused`: inputs with errors, reported in one line.
 
@@ -44,6 +45,7 @@ mod recorder;
 mod refused;
 mod safety;
 mod scripts;
+mod story;
 mod sweep;
 mod workloads;
 mod wrk;

@@ -64,6 +64,7 @@ fn flags_that_make_no_sweep() {
         (format!("sweep {url} --levels 5,many"), "auto, classic"),
         (format!("sweep {url} --max-level 0"), "--max-level"),
         (format!("sweep {url} --rates 10 --think 1s"), "closed loop"),
+        (format!("sweep {url} --rates 10,1e9 -t 1"), "1,000,000,000/s is more than 1 worker can"),
         (
             format!("sweep {url} --levels 1,2 --max-level 1"),
             "--max-level bounds the levels that auto",
@@ -85,8 +86,12 @@ fn flags_that_make_no_sweep() {
     let target = Target::start();
     let url = target.url("/healthz");
     folder.plimsoll(&format!("sweep {url} --name a/b --out o")).refuses(2, "slashes");
-    let compare = format!("compare {url} {url} -d 1s --ramp 2s --out c");
-    folder.plimsoll(&compare).refuses(2, "--ramp 2s is longer");
+    for (flags, needle) in [
+        ("-d 1s --ramp 2s", "--ramp 2s is longer"),
+        ("-R 1e9 -t 1", "1,000,000,000/s is more than 1 worker can"),
+    ] {
+        folder.plimsoll(&format!("compare {url} {url} {flags} --out c")).refuses(2, needle);
+    }
     assert!(!folder.path().join("c").exists(), "nothing was made");
     folder.put("file", "");
 }
@@ -143,6 +148,11 @@ fn results_that_are_no_files_or_have_no_end() {
         let folder = Folder::new();
         std::os::unix::fs::symlink("/dev/zero", folder.path().join(name)).unwrap();
         folder.plimsoll("report .").refuses(1, "no regular file");
+        folder.plimsoll("diff . .").refuses(1, "no regular file");
+        if name == "run.json" {
+            let line = "compare --baseline . http://127.0.0.1:1/";
+            folder.plimsoll(line).refuses(1, "no regular file");
+        }
         std::fs::remove_file(folder.path().join(name)).unwrap();
         let file = std::fs::File::create(folder.path().join(name)).unwrap();
         file.set_len(2 << 30).unwrap();

@@ -37,6 +37,16 @@ fn json(ended: &Ended) -> Value {
 }
 
 #[test]
+fn a_plan_shows_the_sum_of_rates_without_its_last_bits() {
+    let folder = Folder::new();
+    let endpoints = "endpoints:\n  - {path: /a, rate: 0.1/s}\n  - {path: /b, rate: 0.2/s}\n";
+    let load = "target: http://127.0.0.1:9\nload: {duration: 20s}\n";
+    folder.put("two.yaml", format!("{load}{endpoints}"));
+    let said = folder.plimsoll("plan two.yaml").ok().stdout;
+    assert!(said.contains("open, 0.3 arrivals a second"), "{said}");
+}
+
+#[test]
 fn a_plan_shows_where_each_value_comes_from_and_sends_nothing() {
     let folder = Folder::new();
     // Nobody listens there.

@@ -9,7 +9,7 @@ use testkit::misbehaving::{Behaviour, Fault, Misbehaving};
 use crate::alone;
 use crate::claims::refused;
 use crate::harness::load;
-use crate::servers::{Process, signals};
+use crate::servers::{signals, target};
 
 /// A closed loop and an open one, of 6 s.
 const LOOPS: Loops = [("closed", "-c 20"), ("open", "-c 20 -R 500")];
@@ -42,7 +42,7 @@ fn misbehaves_under(loops: Loops, name: &str, behaviour: &Behaviour, code: Reaso
 fn signalled(name: &str, course: &[(Duration, &'static str)], code: ReasonCode) {
     let _alone = alone();
     for (which, flags) in LOOPS {
-        let server = Process::start();
+        let server = target();
         let sender = signals(server.pid(), course);
         let loaded = run(&server.url("/delay/2ms"), flags);
         sender.join().expect("signals are sent");

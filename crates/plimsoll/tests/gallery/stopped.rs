@@ -10,7 +10,7 @@ use testkit::misbehaving::{Behaviour, Fault, Misbehaving};
 
 use crate::alone;
 use crate::harness::{Ended, command, end};
-use crate::servers::{Process, signals};
+use crate::servers::{signals, target};
 
 /// What happens, so long after the command's beginning.
 const FAULTS: [(&str, Fault); 2] =
@@ -80,7 +80,7 @@ fn each(after: Duration, check: impl Fn(&str, &str)) {
         check(name, &format!("http://{}/", server.addr()));
     }
     for (name, signal) in [("killed", "KILL"), ("stopped", "STOP")] {
-        let server = Process::start();
+        let server = target();
         let sender = signals(server.pid(), &[(after, signal)]);
         check(name, &server.url("/delay/2ms"));
         sender.join().expect("signals are sent");

@@ -7,13 +7,13 @@
 //! machine would not cost it.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use testkit::needs;
+use testkit::process::ServerProcess;
 
 const PLIMSOLL: &str = env!("CARGO_BIN_EXE_plimsoll");
 
@@ -53,31 +53,9 @@ const PROFILES: usize = 3;
 /// use too, one run of a few seconds differs from the next by some hundredths, whatever the server is.
 const ROUNDS: usize = 5;
 
-/// A server on processor 1, ended on drop.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(command: &mut Command) -> Self {
-        let child = command.env("GOMAXPROCS", "1").stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = child.spawn().expect("it starts");
-        let mut line = String::new();
-        let stdout = child.stdout.take().expect("its output");
-        BufReader::new(stdout).read_line(&mut line).expect("its first line");
-        let at = line.find("http://").expect("its URL");
-        let authority = line[at + 7..].split('/').next().expect("an address").trim();
-        Self { child, url: format!("http://{authority}") }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Already ended is as good.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Starts a server with one of Go's processors.
+fn start(command: &mut Command) -> ServerProcess {
+    ServerProcess::start(command.env("GOMAXPROCS", "1").stderr(Stdio::null()))
 }
 
 fn on_processor(number: &str, program: &Path) -> Command {
@@ -107,7 +85,7 @@ impl Bench {
     }
 
     /// The API server without some of its middlewares, its files under this name.
-    fn api(&self, binary: &Path, without: &[&str], name: &str) -> Server {
+    fn api(&self, binary: &Path, without: &[&str], name: &str) -> ServerProcess {
         let names =
             MIDDLEWARES.iter().map(|(name, _)| *name).filter(|name| !without.contains(name));
         let names = names.collect::<Vec<_>>().join(", ");
@@ -119,7 +97,7 @@ impl Bench {
         );
         let place = self.path(&format!("{name}.yaml"));
         fs::write(&place, config).expect("a file");
-        Server::start(on_processor("1", binary).arg("-config").arg(place))
+        start(on_processor("1", binary).arg("-config").arg(place))
     }
 
     /// Requests per second of a run.
@@ -175,7 +153,7 @@ fn measure(bench: &Bench, binary: &Path, without: &[&str]) -> Measured {
         let mut rates = [0.0; 2];
         // A B B A: what drifts meets both alike.
         for turn in [round % 2, 1 - round % 2] {
-            let url = format!("{}/healthz", servers[turn].url);
+            let url = servers[turn].url("/healthz");
             rates[turn] = bench.run(&url, &format!("{LOAD} -d 2s --warmup 500ms"));
         }
         gains.push(rates[1] / rates[0]);
@@ -239,8 +217,8 @@ fn removing_middlewares_does_what_was_predicted() {
     let binary = bench.build("apiserver", &["./cmd/apiserver"], "../../casestudy");
     for number in 0..PROFILES {
         let server = bench.api(&binary, &[], "all");
-        let flags = format!("{LOAD} -d 12s --warmup 2s --profile {}", server.url);
-        bench.run_into(&format!("{}/healthz", server.url), &flags, &format!("profiled{number}"));
+        let flags = format!("{LOAD} -d 12s --warmup 2s --profile {}", server.url(""));
+        bench.run_into(&server.url("/healthz"), &flags, &format!("profiled{number}"));
     }
     let (mut in_turns, mut alone, mut refused) = (Vec::new(), Vec::new(), 0);
     for without in CASES {
@@ -304,7 +282,7 @@ fn nothing_is_predicted_where_the_processor_is_not_the_limit() {
     }
     let bench = Bench::new();
     let binary = bench.build("waits", &["waits.go"], "tests/predicted");
-    let server = Server::start(&mut on_processor("1", &binary));
+    let server = start(&mut on_processor("1", &binary));
     let mut refused = Vec::new();
     for (name, path, function, load) in [
         ("a lock", "lock", "main.held", "-c 32"),
@@ -312,8 +290,8 @@ fn nothing_is_predicted_where_the_processor_is_not_the_limit() {
         ("a paced generator", "plain", "main.plain", "-c 16 --pace 10ms"),
         ("a fixed rate", "plain", "main.plain", "-c 16 -R 2000"),
     ] {
-        let flags = format!("{load} -d 7s --warmup 2s --profile {}", server.url);
-        bench.run_into(&format!("{}/{path}", server.url), &flags, path);
+        let flags = format!("{load} -d 7s --warmup 2s --profile {}", server.url(""));
+        bench.run_into(&server.url(&format!("/{path}")), &flags, path);
         // A function that is always there: the one that waits may be in no sample at all.
         let what = bench.whatif(path, &["net/http.(*conn).serve"]);
         println!("{name} ({function}): {}", what["refused"]);

@@ -82,7 +82,7 @@ fn headers_methods_and_files() {
         end(command_of(["run", &url, "-d", "100ms", args[0], args[1]])).refuses(2, needle);
     }
     let closing = ["run", &url, "--pipeline", "4", "-H", "connection: close"];
-    end(command_of(closing)).refuses(2, "none is sent behind them");
+    end(command_of(closing)).refuses(2, "none is sent behind them: leave out one of the two");
     // What is named and cannot be read is 1 with every command.
     for (args, needle) in [
         (["--body-file", "/no/such/file"], "/no/such/file: No such file"),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use model::sweep::LevelKind;
 use model::validity::Verdict;
-use verdict::sound::SOUND;
+use verdict::curve::MIN_SUCCESS;
 
 use super::number::{duration, grouped, level, quantity};
 use super::table::{Table, cell, cell_or_empty};
@@ -39,7 +39,7 @@ impl CurveLevel {
     /// short, and nine in ten succeeded.
     pub(super) fn usable(&self) -> Option<f64> {
         let sound = self.is_known()
-            && self.success_ratio.is_none_or(|ratio| ratio >= SOUND)
+            && self.success_ratio.is_none_or(|ratio| ratio >= MIN_SUCCESS)
             && self.level.is_finite();
         quantity(self.requests_per_s).filter(|qps| sound && *qps > 0.0)
     }

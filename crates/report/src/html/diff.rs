@@ -156,7 +156,8 @@ fn unjudged(name: &str, judged: &[AtLevel], diff: &Diff) -> Option<String> {
     let withheld = judged.iter().filter(|at| at.comparison.judgement().is_none());
     let levels: Vec<f64> = withheld.map(|at| at.level).collect();
     let name = clean(name, NAME);
-    (!levels.is_empty()).then(|| format!("{name} is not judged at {}.", levels_of(diff.kind, &levels)))
+    (!levels.is_empty())
+        .then(|| format!("{name} is not judged at {}.", levels_of(diff.kind, &levels)))
 }
 
 /// The levels of a curve that are not to be taken at their word.

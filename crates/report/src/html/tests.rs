@@ -436,7 +436,10 @@ fn a_flag_and_a_share_stay_in_one_line() {
     let mut run = sample::closed_loop();
     run.command = ["plimsoll", "run", "http://h/a-b", "--out", "d"].map(String::from).to_vec();
     let page = html::run(&run);
-    assert!(page.contains("plimsoll run http://h/a-b <span class=\"flag\">--out</span> d</code>"), "{page}");
+    assert!(
+        page.contains("plimsoll run http://h/a-b <span class=\"flag\">--out</span> d</code>"),
+        "{page}"
+    );
     let reason = |text: &str| model::validity::Reason {
         code: model::ReasonCode::ConnectionsExhausted,
         consequence: model::Verdict::LowerBound,
@@ -444,7 +447,8 @@ fn a_flag_and_a_share_stay_in_one_line() {
     };
     run.validity = model::Validity::of(vec![reason("Raise -c (and --max-inflight), by 5 % say.")]);
     let page = html::run(&run);
-    let words = "Raise <span class=\"flag\">-c</span> (and <span class=\"flag\">--max-inflight),</span> by 5\u{a0}% say.";
+    let words = "Raise <span class=\"flag\">-c</span> (and <span class=\"flag\">--max-inflight),</span> \
+                 by 5\u{a0}% say.";
     assert!(page.contains(words), "{page}");
 }
 

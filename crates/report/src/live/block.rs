@@ -160,7 +160,11 @@ mod tests {
         assert!(narrow.ends_with("20.0ms  p50 1.00ms  p99 20.0ms"), "{narrow}");
         let mut long = Progress::new(String::new(), Some(7200 * SECOND));
         long.add(&interval(149, Phase::Window, 500));
-        assert!(long.lines(80).starts_with("2m30s, 1h57m left, 17 in flight\n"), "{}", long.lines(80));
+        assert!(
+            long.lines(80).starts_with("2m30s, 1h57m left, 17 in flight\n"),
+            "{}",
+            long.lines(80)
+        );
         progress.add(&interval(3, Phase::Drain, 0));
         assert!(progress.lines(80).contains("waiting for the last 17 responses"));
     }

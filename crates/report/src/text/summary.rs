@@ -583,7 +583,9 @@ mod tests {
         let reason = |code| Reason {
             code,
             consequence: Verdict::Invalid,
-            text: format!("no response arrived in 1.00s, of 9 attempts; 9 failed by connect ({refused})"),
+            text: format!(
+                "no response arrived in 1.00s, of 9 attempts; 9 failed by connect ({refused})"
+            ),
         };
         for (code, times) in [(ReasonCode::NoResponses, 1), (ReasonCode::FastErrors, 2)] {
             run.validity = model::Validity::of(vec![reason(code)]);

@@ -1,4 +1,4 @@
-//! Sources that failed while a run was watched, told nothing or more than could be taken, a line for each.
+//! Sources that failed while a run was watched, reported nothing, or reported more than is read; a line for each.
 
 use model::Run;
 use model::observed::ObservedSource;

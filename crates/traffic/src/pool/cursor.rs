@@ -53,7 +53,7 @@ pub struct Damaged;
 
 /// What a worker does with the range in its slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum RangeState {
     /// It uses the rows of it now.
     InUse = 1,
     /// It has given it back: no row of it was used.
@@ -86,8 +86,8 @@ impl KeptRanges {
             ranges.next = ranges.next.max(Some(next));
             match held {
                 _ if range.is_empty() => {}
-                Held::InUse => ranges.doubtful.push(range),
-                Held::Left => ranges.left.push(range),
+                RangeState::InUse => ranges.doubtful.push(range),
+                RangeState::Left => ranges.left.push(range),
             }
         }
         // Between two writes a range that moves from slot to slot is in both.
@@ -119,7 +119,7 @@ impl KeptRanges {
         let Some(next) = self.next else { return Vec::new() };
         let nothing = RowRange { from: next, to: next };
         let all = if self.left.is_empty() { &[nothing][..] } else { &self.left };
-        all.iter().flat_map(|range| encode(next, *range, Held::Left)).collect()
+        all.iter().flat_map(|range| encode(next, *range, RangeState::Left)).collect()
     }
 }
 
@@ -169,7 +169,7 @@ impl Cursor {
         let range = cut(state.next)?;
         if !range.is_empty() {
             state.next = range.to;
-            state.put(worker, range, Held::InUse)?;
+            state.put(worker, range, RangeState::InUse)?;
             return Ok((range, true));
         }
         match state.left.iter().position(|range| !range.is_empty()) {
@@ -188,7 +188,7 @@ impl Cursor {
         if slot >= state.left.len() {
             state.left.resize(slot + 1, RowRange::default());
         }
-        state.put(worker, range, Held::Left)?;
+        state.put(worker, range, RangeState::Left)?;
         state.left[slot] = range;
         Ok(())
     }
@@ -197,14 +197,14 @@ impl Cursor {
 impl CursorState {
     fn hand_over(&mut self, from: usize, to: u32) -> Result<RowRange, String> {
         let range = std::mem::take(&mut self.left[from]);
-        self.put(to, range, Held::InUse)?;
+        self.put(to, range, RangeState::InUse)?;
         if from != to as usize {
-            self.put(from as u32, RowRange::default(), Held::Left)?;
+            self.put(from as u32, RowRange::default(), RangeState::Left)?;
         }
         Ok(range)
     }
 
-    fn put(&self, slot: u32, range: RowRange, held: Held) -> Result<(), String> {
+    fn put(&self, slot: u32, range: RowRange, held: RangeState) -> Result<(), String> {
         match &self.keep {
             Some(keep) => keep.put(slot, &encode(self.next, range, held)),
             None => Ok(()),
@@ -215,7 +215,7 @@ impl CursorState {
 const WORDS: usize = RECORD_BYTES / 8;
 
 /// A record: three places, the state of the range, and a checksum.
-fn encode(next: Place, range: RowRange, held: Held) -> [u8; RECORD_BYTES] {
+fn encode(next: Place, range: RowRange, held: RangeState) -> [u8; RECORD_BYTES] {
     let mut words = [0u64; WORDS];
     for (place, words) in [next, range.from, range.to].iter().zip(words.chunks_exact_mut(3)) {
         words.copy_from_slice(&[place.at, place.row, place.line]);
@@ -229,7 +229,7 @@ fn encode(next: Place, range: RowRange, held: Held) -> [u8; RECORD_BYTES] {
     record
 }
 
-fn decode(record: &[u8]) -> Option<(Place, RowRange, Held)> {
+fn decode(record: &[u8]) -> Option<(Place, RowRange, RangeState)> {
     if record.len() != RECORD_BYTES {
         return None;
     }
@@ -239,8 +239,8 @@ fn decode(record: &[u8]) -> Option<(Place, RowRange, Held)> {
     }
     let place = |at: usize| Place { at: words[at], row: words[at + 1], line: words[at + 2] };
     let held = match words[9] {
-        1 => Held::InUse,
-        2 => Held::Left,
+        1 => RangeState::InUse,
+        2 => RangeState::Left,
         _ => return None,
     };
     let right = words[WORDS - 1] == sum(&words);

@@ -4,8 +4,8 @@ use model::units::{Nanos, show_duration};
 use model::{Claim, Tool, Verdict};
 
 use super::{Found, Severity};
+use crate::curve::MIN_SUCCESS;
 use crate::figures::{counted, grouped, often, percent, share};
-use crate::sound::SOUND;
 
 /// Results that hey keeps.
 pub(super) const HEY_KEEPS: u64 = 1_000_000;
@@ -41,7 +41,7 @@ pub(super) fn nothing(_: Tool, claim: &Claim) -> Option<Found> {
 }
 
 pub(super) fn failing(_: Tool, claim: &Claim) -> Option<Found> {
-    let success = claim.success.filter(|&success| success < SOUND)?;
+    let success = claim.success.filter(|&success| success < MIN_SUCCESS)?;
     let carried = crate::figures::rate(claim.carried_per_s()?);
     doubtful(format!("{} succeeded: {carried}/s were carried", share(success)))
 }

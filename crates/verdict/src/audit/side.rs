@@ -11,8 +11,8 @@ use model::units::show_duration;
 use model::{Claim, LoopKind};
 
 use super::Audited;
+use crate::curve::MIN_SUCCESS;
 use crate::figures::{grouped, percent, rate, share};
-use crate::sound::SOUND;
 
 /// Share of the highest QPS below which a row disagrees: single runs of the same load commonly lie
 /// that far apart.
@@ -105,7 +105,8 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
         let found = files[file].findings.get(row);
         found.is_none_or(|found| found.iter().all(|finding| finding.code != CONTRADICTED))
     };
-    let sound = |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= SOUND);
+    let sound =
+        |at: &At| counted(at) && claim(at).success.is_none_or(|success| success >= MIN_SUCCESS);
     let sound_row = rows.iter().position(sound);
     let reference = sound_row.unwrap_or(0);
     let most = claim(&rows[reference]);
@@ -129,7 +130,7 @@ fn group(files: &[Audited], target: Option<String>, connections: f64, mut rows: 
 fn why(own: &Claim, most: &Claim, name: &str, mean_ratio: Option<f64>) -> Option<String> {
     let ratio = own.qps / most.qps;
     if ratio > 1.0 {
-        let success = own.success.filter(|&success| success < SOUND)?;
+        let success = own.success.filter(|&success| success < MIN_SUCCESS)?;
         return Some(format!(
             "a higher QPS than {name}, but only {} succeeded: fast errors, not capacity",
             share(success)
@@ -149,7 +150,7 @@ fn reason(own: &Claim, mean_ratio: Option<f64>) -> String {
     if own.keepalive == Some(false) {
         return "it opened a connection for each request".to_owned();
     }
-    if own.success.is_some_and(|success| success < SOUND) {
+    if own.success.is_some_and(|success| success < MIN_SUCCESS) {
         let success = share(own.success.unwrap_or(0.0));
         return format!("only {success} of its requests succeeded, and the failures took time");
     }

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::judge::{only_adds, usual_responses};
-use super::{Asked, Fed, Search, reverse, saturated, step};
+use super::{Fed, Search, SearchObjectives, reverse, saturated, step};
 
 /// What a search knows by now.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,8 @@ pub struct Answer {
     pub high: Option<f64>,
     /// Levels inside the interval, above `level`, that broke: ascending.
     pub broke_inside: Vec<f64>,
+    /// Levels up to `level` that broke: ascending.
+    pub broke_below: Vec<f64>,
     /// Window of the hold that confirmed it.
     pub confirmed_for_ns: Option<Nanos>,
     /// Why not more; absent where nothing above broke.
@@ -64,7 +66,8 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         level,
         low: low.min(level),
         high,
-        broke_inside: broke_inside(search, level, high.unwrap_or(level)),
+        broke_inside: broke(search, |at| at > level && high.is_some_and(|high| at < high)),
+        broke_below: broke(search, |at| at <= level),
         confirmed_for_ns: (fed.step.purpose == Purpose::Hold).then_some(fed.step.window_ns),
         limited_by: broke_above.and_then(|above| limited_by(fed, above)),
         overload: reverse::overload(search),
@@ -126,11 +129,10 @@ fn lowest_broke(search: &Search, above: f64) -> Option<&Fed> {
     broke.filter(|fed| fed.step.level > above).min_by(|a, b| a.step.level.total_cmp(&b.step.level))
 }
 
-/// Levels above the answer that broke although the interval reaches beyond them.
-fn broke_inside(search: &Search, level: f64, high: f64) -> Vec<f64> {
+/// Levels of a range that broke, each once.
+fn broke(search: &Search, inside: impl Fn(f64) -> bool) -> Vec<f64> {
     let broke = search.speaking().filter(|fed| fed.judged.outcome == Outcome::Broke);
-    let inside = broke.map(|fed| fed.step.level).filter(|&at| at > level && at < high);
-    let mut levels: Vec<f64> = inside.collect();
+    let mut levels: Vec<f64> = broke.map(|fed| fed.step.level).filter(|&at| inside(at)).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels
@@ -153,7 +155,12 @@ fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
 }
 
 /// The load line that a search's answer comes to; `run` is the run of [`Answer::step`].
-pub fn load_line(search: &CapacitySearch, asked: &Asked, answer: &Answer, run: &Run) -> LoadLine {
+pub fn load_line(
+    search: &CapacitySearch,
+    asked: &SearchObjectives,
+    answer: &Answer,
+    run: &Run,
+) -> LoadLine {
     let line = line_of_levels(search, answer, run);
     let unmet = asked.throughput(&line).into_iter().filter(|(_, ruling)| *ruling != Ruling::Pass);
     let missed: Vec<String> = unmet.map(|(name, _)| name).collect();

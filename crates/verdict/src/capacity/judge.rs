@@ -11,8 +11,8 @@ use model::kinds::ResponseChange;
 use model::units::show_duration;
 use model::{Nanos, PERCENTILES, Reason, ReasonCode, Run, Summary, Verdict};
 
-use super::asked::few_failed;
-use super::weighed::{Of, Weighed};
+use super::margin::{MetricMargin, Of};
+use super::objectives::few_failed;
 use crate::blocks::Time;
 use crate::changes::is_substantial;
 use crate::gone::is_counted_by_available;
@@ -36,7 +36,7 @@ pub const QUEUED: f64 = 3.0;
 /// Judges a run: `objectives` are its margins under what was asked for, `idle_mean_ns` the mean
 /// response time at rest, where it is known. An idle look or a probe is judged by the same rule, but
 /// only its figures are used.
-pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> Judged {
+pub fn judge(run: &Run, objectives: Vec<MetricMargin>, idle_mean_ns: Option<f64>) -> Judged {
     let mut weighed = objectives;
     let of_success = |of| matches!(of, Of::Load(Metric::Success | Metric::Errors(None)));
     if !weighed.iter().any(|weighed| of_success(weighed.of)) {
@@ -46,7 +46,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
     weighed.extend(usual(run));
     weighed.sort_by(|a, b| excess(&b.margin).total_cmp(&excess(&a.margin)));
     let any = |outcome| weighed.iter().any(|weighed| weighed.margin.outcome == outcome);
-    let broke: Vec<&Weighed> =
+    let broke: Vec<&MetricMargin> =
         weighed.iter().filter(|weighed| weighed.margin.outcome == Outcome::Broke).collect();
     let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
     let against = run.validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
@@ -60,7 +60,7 @@ pub fn judge(run: &Run, objectives: Vec<Weighed>, idle_mean_ns: Option<f64>) -> 
         () => Outcome::Held,
     };
     let neighbours = if outcome == Outcome::Broke { neighbours_fault(run, &broke) } else { None };
-    let unclear = |weighed: &&Weighed| weighed.margin.outcome == Outcome::Unclear;
+    let unclear = |weighed: &&MetricMargin| weighed.margin.outcome == Outcome::Unclear;
     let too_few = outcome == Outcome::Unclear
         && weighed.iter().filter(unclear).count() > 0
         && weighed.iter().filter(unclear).all(|weighed| weighed.too_few);
@@ -86,7 +86,7 @@ pub(super) fn only_adds(reason: &Reason) -> bool {
 
 /// Whether a level holds although its run is INVALID: requests that left late were only made slower by
 /// it, and an absence of the server is borne where an objective says how much of it is.
-fn still_holds(run: &Run, reason: &Reason, weighed: &[Weighed]) -> bool {
+fn still_holds(run: &Run, reason: &Reason, weighed: &[MetricMargin]) -> bool {
     match reason.code {
         _ if only_adds(reason) => true,
         ReasonCode::ServerGone => {
@@ -113,13 +113,13 @@ fn excess(margin: &Margin) -> f64 {
 }
 
 /// The guard on success, as a margin like those of the objectives.
-fn success(run: &Run) -> Weighed {
+fn success(run: &Run) -> MetricMargin {
     let value = run.rates.success_ratio.unwrap_or(0.0);
     let by_chance = value < LEAST_SUCCESS && few_failed(run, value, LEAST_SUCCESS);
     let why = by_chance.then(|| FEW_FAILED.to_owned());
     let held = value >= LEAST_SUCCESS || by_chance;
     let margin = Margin { why, ..guard("success", value, LEAST_SUCCESS, held) };
-    Weighed { margin, of: Of::Load(Metric::Success), too_few: false }
+    MetricMargin { margin, of: Of::Load(Metric::Success), too_few: false }
 }
 
 /// Why a success a little below its limit holds.
@@ -134,7 +134,7 @@ const SESSIONS_BY_CHANCE: &str =
 /// The guard on the pace: in an open loop, responses done over requests due; of sessions, those ended over
 /// those due, since a server that falls behind lowers the number of later steps that are due. Of a server that takes longer
 /// than the warm-up, at rest or all along, more requests are under way at the window's end than at its start.
-fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
+fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<MetricMargin> {
     run.plan.rate_per_s?;
     let offered = run.rates.offered_per_s;
     // What is in flight at either end of the window does not cancel exactly.
@@ -155,7 +155,7 @@ fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<Weighed> {
     let held = kept && sent;
     let why = (held && value < LEAST_RESPONDED).then(|| slack.to_owned());
     let margin = Margin { why, ..guard("answered", value, LEAST_RESPONDED, held) };
-    Some(Weighed { margin, of: Of::Pace, too_few: false })
+    Some(MetricMargin { margin, of: Of::Pace, too_few: false })
 }
 
 /// The mean response time of a run in which it stayed the same from block to block, the shortest of theirs: no queue grew.
@@ -167,7 +167,7 @@ fn flat_mean_ns(run: &Run) -> Option<f64> {
 
 /// The guard on what comes, where the server responds with something else than it does under less load, such as a page
 /// of errors with a good status: users get no response of the API's.
-fn usual(run: &Run) -> Option<Weighed> {
+fn usual(run: &Run) -> Option<MetricMargin> {
     let mut reasons = run.validity.reasons.iter();
     reasons.find(|reason| {
         reason.code == ReasonCode::ResponsesChanged && reason.consequence == Verdict::Invalid
@@ -177,7 +177,7 @@ fn usual(run: &Run) -> Option<Weighed> {
     let value = 1.0 - unusual;
     let held = value >= LEAST_SUCCESS;
     let margin = guard(USUAL, value, LEAST_SUCCESS, held);
-    Some(Weighed { margin, of: Of::Usual, too_few: false })
+    Some(MetricMargin { margin, of: Of::Usual, too_few: false })
 }
 
 /// The part of an endpoint's responses in the run that came with a change: that since the change says nothing of those
@@ -208,12 +208,16 @@ fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
-fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) -> Option<String> {
+fn generators_fault(
+    run: &Run,
+    broke: &[&MetricMargin],
+    idle_mean_ns: Option<f64>,
+) -> Option<String> {
     if failed_by_server(run, broke) {
         return None;
     }
     let queued = idle_mean_ns.is_some_and(|idle| run.service_ns.mean as f64 >= QUEUED * idle);
-    let late_explains = |m: &&Weighed| lateness_explains(run, m);
+    let late_explains = |m: &&MetricMargin| lateness_explains(run, m);
     // Requests that were sent and got nothing are why no more could be.
     let deaf = run.totals.requests == 0 && run.concurrency.in_flight_max > 0;
     let blames = |code| match code {
@@ -234,7 +238,7 @@ fn generators_fault(run: &Run, broke: &[&Weighed], idle_mean_ns: Option<f64>) ->
 
 /// The evidence that other programs may have kept the objectives from holding: they took the processors that the
 /// server runs on too. Whether they did, only a second run at the same level shows.
-fn neighbours_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
+fn neighbours_fault(run: &Run, broke: &[&MetricMargin]) -> Option<String> {
     if failed_by_server(run, broke) {
         return None;
     }
@@ -246,14 +250,14 @@ fn neighbours_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
 /// Whether failures that only the server can have made are more, by themselves, than an objective that broke
 /// allows: it refused, reset, or responded with them. Failures within what is allowed do not
 /// shift the blame.
-fn failed_by_server(run: &Run, broke: &[&Weighed]) -> bool {
+fn failed_by_server(run: &Run, broke: &[&MetricMargin]) -> bool {
     if broke.iter().any(|weighed| weighed.of == Of::Usual) {
         return true;
     }
     let errors = &run.totals.errors;
     let own = errors.total().saturating_sub(errors.timeout) as f64;
     let attempts = run.totals.attempts as f64;
-    let allowed = |weighed: &&Weighed| match (weighed.of, weighed.margin.unit) {
+    let allowed = |weighed: &&MetricMargin| match (weighed.of, weighed.margin.unit) {
         (Of::Load(Metric::Success), _) => Some((1.0 - weighed.margin.limit) * attempts),
         (Of::Load(Metric::Errors(None)), Unit::Ratio) => Some(weighed.margin.limit * attempts),
         (Of::Load(Metric::Errors(None)), _) => Some(weighed.margin.limit),
@@ -265,10 +269,10 @@ fn failed_by_server(run: &Run, broke: &[&Weighed]) -> bool {
 /// Near the cap of its own connections a run misses its objectives by a few arrivals, too few for the
 /// validity's word. With every connection in use and a server no slower than at rest, that is
 /// the cap all the same, if waiting for a connection explains all that broke.
-fn connections_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
+fn connections_fault(run: &Run, broke: &[&MetricMargin]) -> Option<String> {
     run.plan.rate_per_s?;
     let failed = run.totals.errors.total() > 0;
-    let explains = |weighed: &&Weighed| match weighed.margin.unit {
+    let explains = |weighed: &&MetricMargin| match weighed.margin.unit {
         // Who waits for a connection has not sent yet: a service time has none of it.
         Unit::Nanoseconds if weighed.of.metric().is_some_and(of_service) => false,
         Unit::Nanoseconds => within_without(weighed, &run.wait_ns),
@@ -286,7 +290,7 @@ fn connections_fault(run: &Run, broke: &[&Weighed]) -> Option<String> {
 /// Whether what broke may be the work of requests that left late. A time that would be too long without their
 /// lateness is the server's; so are responses that lag behind their requests by more of the window than the
 /// generator ever lagged behind its schedule.
-fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
+fn lateness_explains(run: &Run, weighed: &MetricMargin) -> bool {
     if weighed.of == Of::Pace {
         let lag_ns = (1.0 - weighed.margin.value) * run.totals.duration_ns as f64;
         return lag_ns <= run.late_ns.max as f64;
@@ -296,14 +300,14 @@ fn lateness_explains(run: &Run, weighed: &Weighed) -> bool {
 
 /// Whether a time that is too long may be so by what responses waited for the generator, or by what requests
 /// waited for it to make them.
-fn observed_explains(run: &Run, weighed: &Weighed) -> bool {
+fn observed_explains(run: &Run, weighed: &MetricMargin) -> bool {
     let parts = [&run.observed_late_ns, &run.wait_ns];
     weighed.margin.unit == Unit::Nanoseconds
         && parts.iter().any(|part| part.count > 0 && within_without(weighed, part))
 }
 
 /// Whether a time would keep its limit without a part of it; what is no time always would.
-fn within_without(weighed: &Weighed, part: &Summary) -> bool {
+fn within_without(weighed: &MetricMargin, part: &Summary) -> bool {
     let margin = &weighed.margin;
     let of_part = weighed.of.metric().map_or(part.p99, |metric| like(metric, part));
     margin.unit != Unit::Nanoseconds || margin.value - of_part as f64 <= margin.limit

@@ -1,4 +1,4 @@
-//! What would find more, of a search whose highest level nothing limited.
+//! What to change to find more, where nothing limited a search's highest level.
 
 use model::LevelKind;
 use model::capacity::Outcome;

@@ -1,4 +1,4 @@
-//! The way of a search: which step follows from those that were run.
+//! Which step of a search comes next, given those that were run.
 
 use model::capacity::{Judged, Outcome, Purpose, Settings, Step};
 use model::units::{MILLISECOND, SECOND};

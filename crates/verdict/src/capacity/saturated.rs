@@ -1,12 +1,13 @@
-//! How much the server carries while a bounded number of requests keeps it busy, at the search's end.
+//! How much the server carries while a bounded number of requests keeps it busy, measured at the end of a search.
 //!
-//! Arrivals at random leave a server idle at times and queue at others, so the rate that holds the objectives is less
-//! than what the server completes. Who bounds the number in flight, as a gateway does, makes no queue longer than that:
-//! the server is never idle, and no response waits behind more than these. A closed loop of as many connections is
-//! the same to the server, and measures it.
+//! Random arrivals leave a server idle at times and queue at others, so the rate that meets the objectives is less than
+//! what the server can complete. A gateway that bounds the number in flight also bounds the queue: the server is never
+//! idle, and no response waits behind more requests than that. For the server this is the same as a closed loop of as
+//! many connections, which measures it.
 //!
-//! Of a large number, random arrivals at the capacity are let wait and hardly ever refused; of one that just keeps the
-//! server busy they come in clusters that are. So the largest number that holds the objectives is looked for.
+//! With a large bound, random arrivals at the capacity wait and are hardly ever refused; with a bound that just keeps the
+//! server busy, those that come in clusters are refused. So the search looks for the largest bound that meets the
+//! objectives.
 
 use model::LevelKind;
 use model::capacity::{Margin, Outcome, Purpose, Step, Unit};

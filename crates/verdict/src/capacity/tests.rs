@@ -425,6 +425,23 @@ fn an_interval_that_reaches_above_a_level_that_broke_says_why() {
 }
 
 #[test]
+fn a_level_that_broke_below_a_confirmed_one_is_named() {
+    let (mut found, ending) = search(settings(LevelKind::Rate), exact(12_400.0));
+    let broke = |text: &str| text.contains("broke, although more was carried");
+    let text = words::sentence(&found, ending);
+    assert!(!broke(&text), "{text}");
+    for (level, words) in
+        [(5_000.0, ". 5,000/s broke,"), (4_000.0, ". 2 levels from 4,000/s to 5,000/s broke,")]
+    {
+        let last = found.fed.last().expect("a step").step;
+        let low = Step { purpose: Purpose::Search, level, ..last };
+        found.feed(low, judged(Outcome::Broke, level, 5e8), took(&low));
+        let text = words::sentence(&found, ending);
+        assert!(broke(&text) && text.contains(words), "{text}");
+    }
+}
+
+#[test]
 fn a_wide_interval_says_why_and_what_narrows_it() {
     // On a busy machine levels far apart hold and break by turns.
     let mut server = exact(12_400.0);

@@ -35,7 +35,7 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         (Some(ending), _) => sentence(search, ending),
         (None, Some(answer)) => {
             let found = found(search.settings(), answer);
-            format!("{found}; the search was stopped before its end{}", beyond(search, answer))
+            format!("{found}; the search was stopped before its end{}", broke_too(search, answer))
         }
         (None, None) => "no level had held when the search was stopped".to_owned(),
     };
@@ -165,11 +165,11 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
     };
     match (prefix, &answer) {
         (Some(why), Some(answer)) => {
-            let after = beyond(search, answer) + &wide(search, answer);
+            let after = broke_too(search, answer) + &wide(search, answer);
             format!("{known}. The search ended early: {why}{after}")
         }
         (Some(why), None) => format!("{known}; {why}"),
-        (None, Some(answer)) => known + &beyond(search, answer) + &wide(search, answer),
+        (None, Some(answer)) => known + &broke_too(search, answer) + &wide(search, answer),
         (None, None) => known,
     }
 }
@@ -197,19 +197,36 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
     text
 }
 
-/// Why an interval reaches above levels that broke, as a further sentence; empty where it does not.
-fn beyond(search: &Search, answer: &Answer) -> String {
+/// Which levels broke that an answer does not look like, inside of its interval or below a level that was confirmed, as
+/// further sentences; empty where none did.
+fn broke_too(search: &Search, answer: &Answer) -> String {
     let kind = search.settings().kind;
-    let levels: Vec<String> = answer.broke_inside.iter().map(|&at| level_of(kind, at)).collect();
-    let named = match levels.as_slice() {
-        [] => return String::new(),
-        [one] => one.clone(),
-        [first, .., last] => format!("{} levels from {first} to {last}", levels.len()),
-    };
-    format!(
-        ". The interval reaches above {named}, which broke: close to the capacity a step can \
-         break by chance"
-    )
+    let inside = levels(kind, &answer.broke_inside).map_or_else(String::new, |named| {
+        format!(
+            ". The interval reaches above {named}, which broke: close to the capacity a step can \
+             break by chance"
+        )
+    });
+    let below = levels(kind, &answer.broke_below).filter(|_| answer.confirmed_for_ns.is_some());
+    let below = below.map_or_else(String::new, |named| {
+        format!(
+            ". {named} broke, although more was carried: the server may have paused or slowed down \
+             for a while"
+        )
+    });
+    inside + &below
+}
+
+/// Levels in ascending order, by their number where there are several.
+fn levels(kind: LevelKind, levels: &[f64]) -> Option<String> {
+    match levels {
+        [] => None,
+        [one] => Some(level_of(kind, *one)),
+        [first, .., last] => {
+            let [first, last] = [first, last].map(|&at| level_of(kind, at));
+            Some(format!("{} levels from {first} to {last}", levels.len()))
+        }
+    }
 }
 
 /// Why an interval is much wider than the precision asked for, and what makes it narrower, as a further sentence; empty

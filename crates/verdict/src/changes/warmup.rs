@@ -1,6 +1,6 @@
-//! Responses of the warm-up beside those of the window. A look that none of the warm-up had began with the window, or soon
-//! after: no change within it, and perhaps a page of errors all the same. One that the window had no more may be what was to
-//! be measured.
+//! Compares the responses of the warm-up with those of the window. A kind of response that the warm-up did not have began
+//! with the window or soon after; that is no change within the window, and may still be a page of errors. A kind that
+//! only the warm-up had may be the one that was to be measured.
 
 use model::interval::MOST_KINDS;
 use model::kinds::{Changed, Kind, ResponseChange, ResponseKind};

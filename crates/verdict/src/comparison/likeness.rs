@@ -1,4 +1,4 @@
-//! Whether runs are like enough for a judgement.
+//! Whether runs are alike enough to be compared.
 
 use model::{Run, Verdict};
 

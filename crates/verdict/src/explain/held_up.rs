@@ -1,4 +1,4 @@
-//! What holds threads of a server up in the kernel: writing to a pipe that nobody empties.
+//! What blocks threads of a server in the kernel: writing to a pipe that nobody reads.
 
 use model::Role;
 use model::finding::Confidence::High;

@@ -1,4 +1,4 @@
-//! What is said where no cause was found: that nothing was at its limit, or what to watch to know more.
+//! The finding when no cause was found: that nothing was at its limit, or what to watch to know more.
 
 use model::finding::Confidence;
 use model::{Finding, ReasonCode, Role, Run};

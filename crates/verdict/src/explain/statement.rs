@@ -1,5 +1,5 @@
-//! What can be told of a statement by its shape alone: which tables it names, and by which column it looks rows up.
-//! A look at words, not a parser: what is not plain is not told.
+//! What the shape of a statement alone shows: which tables it names, and by which column it looks rows up. It looks at
+//! words and is no parser; what is not plain is left out.
 
 /// Whether a statement names a table, which may be written without its schema.
 pub(super) fn mentions(shape: &str, table: &str) -> bool {

@@ -1,5 +1,5 @@
-//! What a server writes to disk for each request, where that is more than it was sent and sends: a dump of requests, or a
-//! log for developers.
+//! What a server writes to disk for each request, where that is more than it receives and sends: a dump of requests, or a
+//! debug log.
 
 use model::Role;
 use model::finding::Confidence::Low;

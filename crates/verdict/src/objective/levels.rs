@@ -88,8 +88,6 @@ fn stopped_by(level: &Level) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::LevelKind;
-
     use super::*;
     use fixture::sound::closed;
 
@@ -110,19 +108,7 @@ mod tests {
             run.objectives = ruling.map(|ruling| vec![met, p99(ruling)]).unwrap_or_default();
             Level { level: f64::from(1 << at), run }
         };
-        Sweep {
-            schema: model::sweep::SCHEMA.into(),
-            plimsoll: closed().plimsoll,
-            name: "api".into(),
-            url: closed().plan.url,
-            started_at: closed().started_at,
-            command: Vec::new(),
-            kind: LevelKind::Concurrency,
-            objective_mean_ns: 500_000_000,
-            ended: None,
-            levels: rulings.iter().enumerate().map(level).collect(),
-            again: None,
-        }
+        fixture::sound::sweep(rulings.iter().enumerate().map(level).collect())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::{ReasonCode, Run};
 
 use super::generator::had_enough_connections;
-use super::responses::{ended_in_warmup, failed_by_checks};
+use super::responses::{ended_in_warmup, failed_by_checks, failures_are_slow};
 use super::steady::slowed_down;
 use super::users::all_left;
 use super::window::shows_no_rate;
@@ -38,6 +38,12 @@ const NOT_AS_EXPECTED: Advice = (
     "many responses failed a check: look at one of them",
 );
 
+/// Of failures that are few in number.
+const FEW_AND_SLOW: Advice = (
+    "Look at the errors and status codes, and at who meets them: few attempts fail, and those wait long.",
+    "failures took much of users' time: look at them",
+);
+
 /// Of bodies that may be cut short.
 const CUT_SHORT: Advice = (
     "Let the server send Content-Length or chunks, or check for what stands at the end of a whole body (in a workload file).",
@@ -54,6 +60,7 @@ impl Rule {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
             ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
+            ReasonCode::FastErrors if failures_are_slow(run) => FEW_AND_SLOW,
             ReasonCode::StarvedConnections if all_left(run) => ALL_LEFT,
             ReasonCode::ConnectionsExhausted if had_enough_connections(run) => HELD_BY_SERVER,
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,

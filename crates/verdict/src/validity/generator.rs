@@ -6,6 +6,7 @@ use model::{PERCENTILES, Percentile, Run, Verdict};
 
 use super::Finding;
 use super::machine::COUNTED_NS;
+use super::presence::server_gone;
 use crate::figures::{counted, grouped, often, percent, rate, share};
 use crate::offered::{arrivals, at_cap, open_loop, sessions_hold, shortfall};
 
@@ -160,6 +161,11 @@ pub(super) fn below_offered(run: &Run) -> Option<Finding> {
     if at_cap(run) && (turned_away.is_some() || !behind_schedule(run)) {
         return None;
     }
+    // What a server that is gone refuses is not sent either, and no lower rate would reach it.
+    let explained = |(verdict, _): Finding| verdict == Verdict::Invalid || turned_away.is_some();
+    if server_gone(run).is_some_and(explained) {
+        return None;
+    }
     let why = match &turned_away {
         Some(sign) => sign,
         None if behind_schedule(run) => "the generator ran late",
@@ -206,6 +212,7 @@ pub(super) fn exhausted(run: &Run) -> Option<Finding> {
         show_duration(run.wait_ns.p99)
     );
     match server_saturated(run) {
+        Some(_) if server_gone(run).is_some() => None,
         Some(sign) => {
             Some((Verdict::Valid, format!("{evidence}. The server was saturated: {sign}")))
         }
@@ -235,7 +242,7 @@ pub(crate) fn waits_for_connections(run: &Run) -> bool {
 }
 
 fn arrivals_held_back(run: &Run) -> Option<Finding> {
-    waits_for_connections(run).then(|| {
+    (waits_for_connections(run) && server_gone(run).is_none()).then(|| {
         let evidence = format!(
             "every connection was in use, and arrivals waited {} for one (p90), of a response time of {}: with more \
              connections it may be shorter",

@@ -1,5 +1,5 @@
-//! The rule about latencies that are partly the generator's: responses that waited for it to look, and arrivals
-//! that waited for it to make their requests.
+//! The rule about latencies that are partly the generator's: responses that waited until it read them, and arrivals that
+//! waited until it made their requests.
 
 use model::units::{MICROSECOND, show_duration};
 use model::{Run, Summary, Verdict};

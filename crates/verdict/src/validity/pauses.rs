@@ -38,11 +38,21 @@ impl Gaps {
         };
         let met = self.count * run.concurrency.in_flight_mean.max(1.0);
         let reach_p99 = met >= ABOVE_P99 * run.totals.attempts as f64;
-        if self.share >= SUBSTANTIAL || (reach_p99 && substantial(run.response_ns.p99)) {
+        let share = if self.is_little(run) { 0.0 } else { self.share };
+        if share >= SUBSTANTIAL || (reach_p99 && substantial(run.response_ns.p99)) {
             return Some(Verdict::Invalid);
         }
-        let affected = self.share >= SHARE || substantial(run.response_ns.max);
+        let affected = share >= SHARE || substantial(run.response_ns.max);
         affected.then_some(Verdict::LowerBound)
+    }
+
+    /// Whether even the longest gap, until all is done that it left, is little beside what responses take: then it costs little,
+    /// however often one comes. Who has no time left never catches up.
+    fn is_little(&self, run: &Run) -> bool {
+        let taken =
+            run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);
+        let left = 1.0 - taken.fold(0.0, f64::max) - self.share;
+        left > 0.0 && self.longest_ns as f64 / left < SUBSTANTIAL * run.response_ns.p50 as f64
     }
 }
 

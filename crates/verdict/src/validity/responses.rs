@@ -82,10 +82,12 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     let errors = &run.totals.errors;
     let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
     let responses = run.totals.requests as f64;
-    if responses == 0.0 || failed <= FAILING * responses {
+    // Users who wait for failures make few attempts.
+    let (few, of_time) = (failed <= FAILING * responses, share_of_time(run));
+    if responses == 0.0 || few && (of_time <= FAILING || gone(run).is_some()) {
         return unanswered(run);
     }
-    let began = failures_began(run);
+    let began = failures_began(run, few);
     let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
         true => Verdict::Invalid,
         false => Verdict::Valid,
@@ -102,20 +104,36 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     let advice =
         commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));
     let advice = advice.unwrap_or_default();
+    let (took, of, like) = match few {
+        true => (format!(", and took {} of the users' time", share(of_time)), "it", ""),
+        false => (String::new(), "them", ": errors that look like capacity"),
+    };
     let since = began.map_or_else(String::new, |began| {
         let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
         let [before, since] = [began.before, began.since].map(share);
-        format!(", {before} of them until {at} into the window and {since} since, to the end")
+        format!(", {before} of {of} until {at} into the window and {since} since, to the end")
     });
     let evidence = format!(
-        "{} of {} responses ({}) were failures{named}{since}: errors that look like capacity; {}/s were \
-         carried{advice}",
+        "{} of {} responses ({}) were failures{named}{took}{since}{like}; {}/s were carried{advice}",
         grouped(failed, 0),
         grouped(responses, 0),
         share(failed / responses),
         rate(run.rates.requests_per_s * (1.0 - failed / responses))
     );
     Some((consequence, evidence))
+}
+
+/// The share of the users' time in a closed loop that responses took which failed.
+fn share_of_time(run: &Run) -> f64 {
+    let presence = run.presence.as_ref().filter(|presence| presence.user_ns > 0);
+    presence.map_or(0.0, |presence| presence.failing_ns as f64 / presence.user_ns as f64)
+}
+
+/// Whether few responses failed, and users waited long for these.
+pub(super) fn failures_are_slow(run: &Run) -> bool {
+    let errors = &run.totals.errors;
+    let failed = errors.of(ErrorClass::Status).saturating_add(errors.of(ErrorClass::Check)) as f64;
+    failed <= FAILING * run.totals.requests as f64 && share_of_time(run) > FAILING
 }
 
 /// Whether it is by checks, and not by their statuses, that too many responses failed.
@@ -158,25 +176,34 @@ fn unanswered(run: &Run) -> Option<Finding> {
 /// From when on responses failed far more often, for good.
 struct Began {
     at_ns: Nanos,
-    /// Shares of the attempts, until then and since.
+    /// Shares of the attempts, or of the users' time, until then and since.
     before: f64,
     since: f64,
 }
 
 /// That responses began to fail in the middle, and went on: something broke. Not where they had become slower
-/// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429).
-fn failures_began(run: &Run) -> Option<Began> {
+/// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429). Of failures that
+/// are few and slow the share is that of the users' time, as if each took the mean of them all.
+fn failures_began(run: &Run, few: bool) -> Option<Began> {
     let failed = |block: &Block| block.errors.status.saturating_add(block.errors.check);
+    let errors = &run.totals.errors;
+    let all_failed = errors.of(ErrorClass::Status).saturating_add(errors.of(ErrorClass::Check));
+    // As many failures as fill all of the users' time, in a nanosecond of the window.
+    let filling = all_failed as f64 / (share_of_time(run) * run.totals.duration_ns as f64).max(1.0);
     let whole: Vec<&Block> = run.blocks.iter().filter(|block| block.attempts >= ENOUGH).collect();
     let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
     if limited.saturating_mul(2) > run.totals.errors.status {
         return None;
     }
+    let sum = |blocks: &[&Block], of: &dyn Fn(&Block) -> u64| {
+        blocks.iter().map(|block| of(block)).fold(0, u64::saturating_add) as f64
+    };
     let share_of = |blocks: &[&Block]| {
-        let sum = |of: &dyn Fn(&Block) -> u64| {
-            blocks.iter().map(|block| of(block)).fold(0, u64::saturating_add) as f64
+        let all = match few {
+            true => filling * sum(blocks, &|block| block.duration_ns),
+            false => sum(blocks, &|block| block.attempts),
         };
-        sum(&failed) / sum(&|block| block.attempts).max(1.0)
+        sum(blocks, &failed) / all.max(1.0)
     };
     let began = (3..whole.len()).filter_map(|at| {
         let (until, since) = whole.split_at(at);
@@ -187,7 +214,8 @@ fn failures_began(run: &Run) -> Option<Began> {
         let slower = last > SLOWER * first;
         let stays = since.iter().all(|block| share_of(&[block]) >= after / 2.0);
         let rare = steady.iter().all(|block| share_of(&[block]) <= after / 2.0);
-        let begins = after >= before + FAILING && stays && rare && !slower;
+        let many = !few || sum(since, &failed) >= ENOUGH as f64;
+        let begins = after >= before + FAILING && stays && rare && many && !slower;
         let inside = share_of(&until[at - 1..]) > before + FAILING / 2.0;
         let first = if inside { until[at - 1] } else { since[0] };
         begins.then_some(Began { at_ns: first.start_ns, before, since: after })

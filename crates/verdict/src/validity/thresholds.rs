@@ -1,7 +1,7 @@
-//! The thresholds that the rules' texts name, from the constants that the rules compare with: each
-//! stands once, and the documentation cannot say another.
+//! The thresholds that the texts of rules name, taken from the constants that the rules compare with, so that text and
+//! code cannot disagree.
 //!
-//! A text holds `{BUSY}` where [`named`] has a pair of that name for the rule's code.
+//! A text contains `{BUSY}` where [`named`] has a pair of that name for the rule's code.
 
 use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};

@@ -1,4 +1,4 @@
-//! Rules about the way to the server: how many clients it sees.
+//! Rules about the path to the server: how many clients it sees.
 
 use model::{Run, Verdict};
 

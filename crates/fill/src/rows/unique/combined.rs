@@ -189,8 +189,10 @@ impl Board<'_> {
         match of.kind {
             Type::Int { min, max } if self.limits[column].one_of.is_none() => {
                 let (least, most) = self.bounds(column, 1.0, (min, max));
+                let first = self.limits[column].first_from(least);
+                let step = self.limits[column].remainder.map_or(1, |(step, _)| step as usize);
                 match !of.counted && most - least < FEW_NUMBERS {
-                    true => (least..=most).map(Value::Int).collect(),
+                    true => (first..=most).step_by(step).map(Value::Int).collect(),
                     false => Vec::new(),
                 }
             }

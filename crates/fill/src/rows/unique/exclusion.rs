@@ -1,4 +1,4 @@
-//! Rules that more is done for than they ask: those for some rows only, and exclusion constraints.
+//! Rules that are satisfied by a stricter one than they ask for: partial unique rules, and exclusion constraints.
 
 use super::Board;
 use crate::error::{Result, unsatisfiable};

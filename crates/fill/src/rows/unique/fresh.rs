@@ -10,7 +10,7 @@ use super::{Board, FIRST_DAY, FIRST_PRIVATE, LAST_DAY, LAST_PRIVATE};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::ColumnFacts;
-use crate::kind::{Kind, kind_of};
+use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn;
 use crate::rows::distinct::{Distinct, Form, TextForm};
 use crate::rows::limits::{Letters, fixed};
@@ -116,6 +116,9 @@ impl Board<'_> {
         let asked = highest(wanted);
         let taken = facts.highest.map(i128::from).max(asked);
         let first = least.max(taken.unwrap_or(0).max(0) + 1);
+        if self.limits[ask.column].remainder.is_some() && !of.counted {
+            return self.spaced(ask, [first, behind(least, taken)], most);
+        }
         let counted = numbers(&self.table.place(ask.column), facts, asked, (first, most))?;
         if counted.count >= i128::from(ask.left) {
             return Ok((Form::Int { step: counted.step }, counted.start));
@@ -137,6 +140,21 @@ impl Board<'_> {
             }
         }
         self.too_few(ask, counted.end.as_ref().unwrap_or(&of.type_name), room as f64)
+    }
+
+    /// Numbers that leave the remainder that conditions ask for, from the first of `starts` that leaves room for all.
+    fn spaced(&self, ask: Ask<'_>, starts: [i128; 2], most: i128) -> Result<(Form, i128)> {
+        let limits = &self.limits[ask.column];
+        let (step, _) = limits.remainder.unwrap_or((1, 0));
+        let mut room = 0;
+        for start in starts.map(|start| limits.first_from(start)) {
+            let count = (most - start).div_euclid(step) + 1;
+            if count >= i128::from(ask.left) {
+                return Ok((Form::Int { step }, start));
+            }
+            room = room.max(count);
+        }
+        self.too_few(ask, &self.table.columns[ask.column].type_name, room as f64)
     }
 
     /// Whole numbers, or numbers of so many digits behind the point where whole ones are too few.
@@ -204,9 +222,11 @@ impl Board<'_> {
         let (of, limits) = (&self.table.columns[column], &self.limits[column]);
         let most = limits.longest.unwrap_or(usize::MAX);
         let form = facts.learned.form.as_ref();
-        let kind = form
-            .and_then(learn::Form::about)
-            .unwrap_or_else(|| kind_of(&self.table.name.table, &of.name));
+        let by_name = match facts.learned.is_known() {
+            true => kind_of(&self.table.name.table, &of.name),
+            false => kind_of_new(self.table, of),
+        };
+        let kind = form.and_then(learn::Form::about).unwrap_or(by_name);
         if let Some(pattern) = &limits.like {
             return self.of_pattern(column, pattern, (kind, most), room);
         }

@@ -1,4 +1,5 @@
-//! Whether the figures of a load line can have been measured: see `saturated`, which is of a target that was kept busy.
+//! Whether the figures of a load line can have been measured. `saturated` does the same for the part about a target that
+//! was kept busy.
 
 use model::LoadLine;
 
@@ -7,6 +8,10 @@ use super::saturated::CONNECTIONS_MOST;
 
 /// Arrivals per second at most: a nanosecond apart, which is what clocks tell apart.
 const RATE_MOST: f64 = 1e9;
+/// The slowest response time, in nanoseconds: a day.
+const RESPONSE_MOST_NS: f64 = 86_400e9;
+/// What an endpoint costs at most: the whole of the time, as one of a million requests.
+const COST_MOST: f64 = 1e6;
 /// What is worked out from the rate may be above it by what its arithmetic rounds.
 const ROUNDED: f64 = 1.001;
 
@@ -24,10 +29,15 @@ pub(super) fn check(line: &LoadLine) -> Result<(), LineError> {
         ("requests_per_arrival", Some(line.requests_per_arrival), RATE_MOST),
         ("concurrency", Some(line.concurrency), most_at_once),
         ("success_ratio", line.success_ratio, 1.0),
+        ("response_ns.p99", Some(line.response_ns.p99 as f64), RESPONSE_MOST_NS),
     ];
-    for (field, value, most) in figures {
+    let figures = figures.into_iter().map(|(field, value, most)| (field.to_owned(), value, most));
+    let costs = line.endpoints.iter().enumerate().map(|(place, endpoint)| {
+        (format!("endpoints[{place}].cost"), Some(endpoint.cost), COST_MOST)
+    });
+    for (field, value, most) in figures.chain(costs) {
         let Some(value) = value.filter(|value| !(0.0..=most).contains(value)) else { continue };
-        let possible = match field {
+        let possible = match &*field {
             "rate_low_per_s" => format!("0 to rate_per_s, {}, is possible", line.rate_per_s),
             "rate_high_per_s" => "a number of 0 or more is possible".to_owned(),
             _ => format!("0 to {most} is possible"),

@@ -1,5 +1,5 @@
-//! Whether what a load line says of a target that was kept busy can have been measured: a file that was written by hand
-//! may say anything, and the gateway would let it through.
+//! Whether what a load line says of a target that was kept busy can have been measured: a file written by hand may say
+//! anything, and the gateway would let that much through.
 
 use model::units::show_duration;
 use serde_json::Value;

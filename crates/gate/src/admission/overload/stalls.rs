@@ -1,4 +1,4 @@
-//! What a moment of trouble costs: servers that do nothing for a while, or are starved, and servers that stay slower.
+//! What a moment of trouble costs: servers that stop for a while, that get almost no processor time, or that stay slower.
 
 use super::queue::{Trouble, play_troubled};
 use super::*;

@@ -313,6 +313,68 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
 }
 
 #[test]
+fn what_there_is_one_of_or_several_is_said_as_it_is_written() {
+    for (text, said) in [
+        (
+            "workers = 1\n[listen]\n",
+            "line 2, column 1: there may be several of it: write [[listen]]",
+        ),
+        ("[tier.free]\nrate = \"1/s\"\n", "write [[tier]], and name = \"free\" below"),
+        ("[[admin]]\naddress = \":1\"\n", "line 1, column 1: there is one of it: write [admin]"),
+        ("[[limits.all]]\nrate = \"1/s\"\n", "there is one of it: write [limits.all]"),
+        (
+            "admin = \"127.0.0.1:1\"",
+            "line 1, column 9: invalid type: string \"127.0.0.1:1\", expected a table",
+        ),
+        ("listen = \":1\"", "line 1, column 10: invalid type: string \":1\", expected a list"),
+        ("loadline = 5", "expected the path of a file, in quotes"),
+        ("[[tier]]\nname = \"x\"\npriority = \"high\"", "expected a whole number from -2147483648"),
+    ] {
+        let error = Config::parse(text).unwrap_err().to_string();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
+/// A restart, which was advised, does not help.
+#[test]
+fn too_many_of_a_kind_are_refused_at_the_first_of_them() {
+    let with = |tiers: usize| {
+        let tiers: String = (0..tiers).map(|n| format!("[[tier]]\nname = \"t{n}\"\n")).collect();
+        built(&format!(
+            "[[listen]]\naddress = \"127.0.0.1:9\"\n[[upstream]]\nname = \"a\"\nservers = \
+             [\"http://[::1]:81\"]\n{tiers}"
+        ))
+    };
+    assert!(with(1023).is_ok());
+    let said = with(1024).unwrap_err().to_string();
+    assert_eq!(said, "line 2053, column 8: a configuration has at most 1023 tiers");
+}
+
+/// What is said of a configuration goes to logs.
+#[test]
+fn passwords_in_urls_are_not_repeated() {
+    for (url, shown) in [
+        (
+            "http://ada:hunter2@[::1]:81/",
+            "`http://ada:***@[::1]:81/`: a server is scheme, host and",
+        ),
+        ("ada:hunter2@[::1]:81", "`ada:***`: a server is a URL such as"),
+    ] {
+        let said = built(&WHOLE.replace("http://[::1]:81/", url)).unwrap_err().to_string();
+        assert!(said.contains(shown) && !said.contains("hunter2"), "{said}");
+    }
+    let said = Config::parse("shared = \"redis://:hunter2@h\"").unwrap_err().to_string();
+    let shown = "line 1, column 10: invalid type: string \"redis://:***@h\", expected a table";
+    assert_eq!(said, shown);
+    let http = "every = \"1s\"\nhttp = \"http://ada:hunter2@[::1]:81/\"";
+    let said = built(&WHOLE.replace("every = \"1s\"", http)).unwrap_err().to_string();
+    assert!(
+        said.contains("line 64, column 8: usage is sent to") && !said.contains("hunter2"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_method_is_any_token_in_capitals() {
     let text = WHOLE.replace("\"GET\", ", "\"VERSION-CONTROL\", \"M-SEARCH\", ");
     let methods = built(&text).unwrap().policy.routes[0].methods.0.clone();
@@ -368,6 +430,7 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
             "header = \"\"\nquery = \"\"\nbearer = false",
             "line 51, column 10: no request could carry a key",
         ),
+        ("public = true", "upgrade = 3", "this is true, false, or a list such as [\"websocket\"]"),
         ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",

@@ -9,7 +9,7 @@ use model::random::Draws;
 
 use super::*;
 use crate::admission::queue::{Server, Takes, exponential};
-use crate::admission::{Carried, Envelope, Governor};
+use crate::admission::{Envelope, Governor, Throughput};
 use crate::usage::Reporter;
 
 const MS: u64 = 1_000_000;
@@ -55,7 +55,7 @@ struct World {
     collector: Collector,
     _reporter: Reporter,
     asking: Asking,
-    carried: Carried,
+    throughput: Throughput,
     governor: Governor,
     line: Arc<Line>,
     server: Server,
@@ -94,7 +94,7 @@ impl World {
             collector,
             _reporter: reporter,
             asking: Asking::default(),
-            carried: Carried::default(),
+            throughput: Throughput::default(),
             governor: Governor::new(&line),
             line,
             server,
@@ -226,7 +226,7 @@ impl World {
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
             let seen = ceiling.look(now_ns);
-            self.carried.learn(&seen, 0.5, ceiling.rate_per_s(), ceiling.at_once());
+            self.throughput.learn(&seen, 0.5, ceiling.rate_per_s(), ceiling.at_once());
             let factor = self.governor.step(&seen, 0.5).factor;
             ceiling.set(&self.line, factor, Part::WHOLE);
         }
@@ -234,7 +234,7 @@ impl World {
         let second = (now_ns / SECOND) as i64;
         self.collector.collect(second, u64::from, |number| number.to_string());
         self.desk.state.note_asked(&mut self.asking, self.collector.asked_milli(), 0.1);
-        self.policy.share_out(&self.asking, self.carried.per_s());
+        self.policy.share_out(&self.asking, self.throughput.per_s());
     }
 }
 

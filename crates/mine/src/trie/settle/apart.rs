@@ -1,7 +1,7 @@
-//! Words beside values whose requests go on in a way of their own.
+//! Fixed words among values, recognised by different routes below them.
 //!
-//! Each value of one parameter is followed by the same segments in the same proportions, but for chance and for what
-//! values differ in by themselves; a fixed word has routes of its own.
+//! Each value of one parameter is followed by the same segments in the same proportions, apart from chance and from
+//! differences between values; a fixed word has routes of its own.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Words beside values that are asked for by methods that those never are: `POST /transparency/appeal` beside pages of
-//! users that are only read. However rare such a word is, it is none of the values.
+//! Fixed words among values, recognised by methods that the values never have: `POST /transparency/appeal` beside pages
+//! of users that are only read. Such a word is no value, however rare it is.
 
 use super::super::looks::is_plain;
 use super::super::{Marks, Trie};

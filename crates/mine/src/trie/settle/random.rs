@@ -1,4 +1,4 @@
-//! Words beside identifiers and codes, which hardly ever come out as words.
+//! Fixed words among identifiers and codes, which are hardly ever words by chance.
 
 use super::super::looks::is_spelled;
 use super::{Candidate, Label, Trie};

@@ -1,4 +1,4 @@
-//! What stands beside credentials.
+//! Segments among credentials that are credentials too, although they do not look like one.
 
 use model::secret::Neighbour;
 

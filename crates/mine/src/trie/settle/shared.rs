@@ -1,4 +1,4 @@
-//! Text that all segments side by side share up to a sign: it says nothing about any of them.
+//! The prefix or suffix that all sibling segments share: it distinguishes none of them.
 
 use super::Candidate;
 

@@ -1,9 +1,9 @@
-//! Words beside values that are made otherwise than those.
+//! Fixed words among values, recognised by another form than the values have.
 //!
-//! The values of one parameter come from one source: titles share their words with other titles, names have signs
-//! between words or have none, and a request ends at a value whichever it is. A segment that is made otherwise is none
-//! of them, however rare it is. How much that says the values tell themselves: where many differ from the rest, as the
-//! names of people and towns do in their words, it says nothing.
+//! The values of one parameter come from one source: titles share their words with other titles, names have punctuation
+//! between words or have none, and paths end at every value or at none. A segment of another form is no value, however
+//! rare it is. How much this proves depends on the values: where many of them differ from the rest, as names of people
+//! and towns do in their words, it proves nothing.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,5 @@
-//! Which candidates are values: whether a group as a whole is open, and which of an open group are fixed all the same.
+//! Which candidates are values: whether a group as a whole is open, and which words of an open group are fixed
+//! nevertheless.
 
 use super::super::looks::{is_handle, is_identifier, is_slug, is_title};
 use super::{Candidate, Followers, Traits, apart, strangers, vocabulary};

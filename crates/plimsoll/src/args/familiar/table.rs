@@ -423,7 +423,10 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
         "a load is `plimsoll run URL`",
     ),
     (&["version"], "it is `plimsoll --version`"),
-    (&["resume", "continue"], "`plimsoll sweep --resume DIR` goes on with a sweep, others likewise"),
+    (
+        &["resume", "continue"],
+        "`plimsoll sweep --resume DIR` goes on with a sweep, others likewise",
+    ),
     (&["show", "results", "last"], "`plimsoll report` prints the last result"),
     (&["validate", "lint", "check"], "`plimsoll plan FILE` says what is wrong with a workload"),
     (&["serve", "server"], "the built-in API is `plimsoll target`"),

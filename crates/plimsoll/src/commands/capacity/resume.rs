@@ -15,8 +15,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::results::input;
 use crate::results::lock::Lock;
-use crate::results::resume::{own_args, same_load};
-use crate::secrets;
+use crate::results::resume::{own_args, same_load, same_url};
 use crate::terminal::live::Live;
 
 /// Goes on with the search in `dir`: by the flags given, or by its own command where only the folder
@@ -32,14 +31,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         None => own_args(dir, &record.command, given)?,
     };
     let url = args.url.clone().unwrap_or_default();
-    if secrets::mask_url(&url) != record.url {
-        return usage(format!(
-            "{} is a search of {}, not of {}",
-            dir.display(),
-            record.url,
-            secrets::mask_url(&url)
-        ));
-    }
+    same_url(dir, "a search", &record.url, &url)?;
     let wanted = settings(&args, false)?;
     if (wanted.kind, wanted.connections) != (record.settings.kind, record.settings.connections) {
         return usage(format!(
@@ -76,7 +68,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
         record.settings.budget_ns = wanted.budget_ns;
     }
     (record.outcome, record.ended) = (None, None);
-    // What the load is of may be told better by now.
+    // A later version may know better what the load consists of.
     record.users_of_load = super::users_of_load(&args, &input)?;
     record.wanted_per_s = super::wanted(&args, &input);
     // Searches of before they kept it have requests there.

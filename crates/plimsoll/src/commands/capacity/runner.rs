@@ -10,9 +10,9 @@ use model::units::MILLISECOND;
 use model::{LevelKind, Nanos, Run};
 use observe::Source;
 use verdict::capacity::judge::judge;
-use verdict::capacity::{Asked, Ending, Next, Search, words};
+use verdict::capacity::{Ending, Next, Search, SearchObjectives, words};
 use verdict::objective::Endpoint;
-use verdict::{Seen, gone_for_good};
+use verdict::{KnownResponses, gone_for_good};
 
 use super::files::Files;
 use crate::args::TakeArgs;
@@ -34,7 +34,7 @@ pub struct SearchRunner {
     /// How the search is set up.
     pub settings: Settings,
     /// What a level must hold.
-    pub asked: Asked,
+    pub asked: SearchObjectives,
     /// What is watched beside each step, apart from this machine.
     pub sources: Vec<Source>,
     /// Raised by Ctrl-C.
@@ -72,7 +72,7 @@ impl SearchRunner {
         if matches!(search.next(), Next::Run(_)) {
             series.live.announce("search, at most", left_ns);
         }
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {
             seen.changed(&mut run);
         }
@@ -153,7 +153,7 @@ impl SearchRunner {
 
 /// What is wrong with the server in a run, and how that ends the search: it is gone for good, or responds otherwise than
 /// before.
-fn trouble(run: &mut Run, seen: &mut Seen) -> Option<(String, Ending)> {
+fn trouble(run: &mut Run, seen: &mut KnownResponses) -> Option<(String, Ending)> {
     match gone_for_good(run) {
         Some(gone) if run.totals.errors.connect > 0 => Some((gone.sentence(run), Ending::Died)),
         _ => Some((seen.changed(run)?, Ending::Changed)),

@@ -61,6 +61,10 @@ pub struct Progress {
     pub made: u64,
     /// Rounds that were asked for.
     pub asked: u64,
+    /// Whether it ended before all of them because a round could not be made, or what was to be sent came to its end; the
+    /// notes say why.
+    #[serde(default)]
+    pub failed: bool,
     /// Whether it ended before all of them because a server went away or changed; the notes say which.
     #[serde(default)]
     pub lost: bool,

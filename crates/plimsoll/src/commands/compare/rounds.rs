@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use model::quote::counted;
 use model::{Nanos, Run, Verdict};
-use verdict::{Seen, gone_for_good};
+use verdict::{KnownResponses, gone_for_good};
 
 use super::files::{Files, Progress};
 use crate::args::CompareArgs;
@@ -37,12 +37,13 @@ pub struct Rounds {
     /// A run of each contestant a round, in the contestants' order.
     runs: Vec<Vec<Run>>,
     kept: Vec<(String, String)>,
-    halted: bool,
+    /// Which round could not be made, or not to its end, and why.
+    failed: Option<String>,
     /// The kinds of responses of each contestant so far.
-    seen: Vec<Seen>,
+    seen: Vec<KnownResponses>,
     /// Which server went away or changed, when, and in whose words.
     lost: Option<String>,
-    /// Whether runs that are not valid are judged too, or the first of them was told of.
+    /// Whether runs that are not valid are judged too, or the first of them was reported.
     bears_doubt: bool,
 }
 
@@ -55,7 +56,7 @@ impl Rounds {
         stop: Arc<AtomicBool>,
     ) -> Self {
         Self {
-            seen: vec![Seen::default(); contestants.len()],
+            seen: vec![KnownResponses::default(); contestants.len()],
             contestants,
             shape,
             rest_ns: args.rest,
@@ -63,7 +64,7 @@ impl Rounds {
             of: args.rounds,
             runs: Vec::new(),
             kept: Vec::new(),
-            halted: false,
+            failed: None,
             lost: None,
             bears_doubt: args.anyway,
         }
@@ -81,8 +82,8 @@ impl Rounds {
 
     /// Rounds made and asked for.
     pub fn progress(&self) -> Progress {
-        let lost = self.lost.is_some();
-        Progress { made: self.runs.len() as u64, asked: self.of, lost }
+        let (failed, lost) = (self.failed.is_some(), self.lost.is_some());
+        Progress { made: self.runs.len() as u64, asked: self.of, failed, lost }
     }
 
     /// How long the measured window of each run is.
@@ -105,11 +106,11 @@ impl Rounds {
                 return Ok(false);
             }
             let (run, changed) = self.one(round, at, files)?;
-            self.halted |= run.halted.is_some();
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let word = self.contestants[at].word;
-            self.lost = lost.map(|lost| format!("{word} in round {}: {lost}", round + 1));
-            if run.interrupted || self.halted || self.lost.is_some() {
+            let told = |why: String| format!("{word} in round {}: {why}", round + 1);
+            (self.failed, self.lost) = (run.halted.clone().map(told), lost.map(told));
+            if run.interrupted || self.failed.is_some() || self.lost.is_some() {
                 return Ok(false);
             }
             made.push((at, run));
@@ -171,9 +172,16 @@ impl Rounds {
         &self.kept
     }
 
-    /// Whether what was to be sent came to an end before its run did.
-    pub fn halted(&self) -> bool {
-        self.halted
+    /// Ends the comparison with a round that could not be made, and says why.
+    pub fn fail(&mut self, round: u64, failure: &Failure) {
+        let why = format!("round {}: {failure}", round + 1);
+        eprintln!("plimsoll: {why}");
+        self.failed = Some(why);
+    }
+
+    /// Which round could not be made, or not to the end of what was to be sent, and why, if one could not.
+    pub fn failed(&self) -> Option<&str> {
+        self.failed.as_deref()
     }
 
     /// Which server went away or changed, when and in whose words, if one did.

@@ -34,7 +34,8 @@ pub struct Inputs {
 /// On one that cannot be read or is no result.
 pub fn read(paths: &[PathBuf]) -> Result<Inputs, Failure> {
     let files = paths.iter().map(|path| find(path)).collect::<Result<Vec<_>, _>>()?;
-    let loaded = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
+    let loaded = files.iter().zip(paths).map(|(file, path)| load(file, &named(path)));
+    let loaded = loaded.collect::<Result<Vec<_>, _>>()?;
     let (mut curves, runs): (Vec<_>, Vec<_>) = loaded.into_iter().unzip();
     let given: Vec<String> = curves.iter().map(|curve: &Curve| curve.name.clone()).collect();
     for (curve, name) in curves.iter_mut().zip(names(&files, &given)) {
@@ -84,13 +85,14 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn load(file: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
+/// The result in a file, which the path `given` stands for.
+fn load(file: &Path, given: &Path) -> Result<(Curve, Vec<(f64, Run)>), Failure> {
     let shown = file.display();
     let wrong = |what: String| Failure::CannotRun(format!("{shown}: {what}"));
     if let Some(dir) = stored_run::folder_of(file) {
         return stored_run::of_folder(dir).map(|replayed| of_run(&stem(file), replayed.run));
     }
-    let bytes = input::read(file).map_err(wrong)?;
+    let bytes = input::read_found(given, file).map_err(wrong)?;
     let name = stem(file);
     match import::detect(&bytes) {
         Kind::Dat => {

@@ -17,7 +17,7 @@ use crate::terminal::signals;
 const EVERY: Duration = Duration::from_millis(500);
 /// The rate is that of so much time.
 const RECENT: Duration = Duration::from_secs(10);
-/// No rate is told of less.
+/// Below this no rate is shown.
 const SHORTEST: Duration = Duration::from_secs(1);
 /// A statement may go on for so long after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(500);

@@ -1,22 +1,23 @@
 //! The plan of a fill, and its first rows, as text.
 
 use fill::{Facts, Rows, Schema, SlowRemoval, Survey};
-use model::quote::counted;
+use model::quote::{counted, grouped};
+use unicode_width::UnicodeWidthStr;
 
 /// Rows shown of each table.
 const SHOWN: u64 = 10;
 /// Characters of a cell that are shown.
 const WIDEST: usize = 24;
 
-/// How many rows each table gets, in order.
-pub fn plan(schema: &Schema, survey: &Survey) -> String {
+/// How many rows each table gets, in order, and what is to be known of them.
+pub fn plan(schema: &Schema, survey: &Survey, rows: &Rows) -> String {
     let mut lines = vec![["table".to_owned(), "today".into(), "added".into(), "why".into()]];
     for &at in &survey.facts.order {
         let size = &survey.sizes[at];
         lines.push([
             schema.tables[at].name.to_string(),
-            model::quote::grouped(survey.counts[at]),
-            model::quote::grouped(size.add),
+            grouped(survey.counts[at]),
+            grouped(size.add),
             size.why.clone(),
         ]);
     }
@@ -33,6 +34,16 @@ pub fn plan(schema: &Schema, survey: &Survey) -> String {
             counted(unfit as u64, "value"),
             schema.tables[at].columns[column].type_name
         );
+    }
+    for &at in &survey.facts.order {
+        for (column, left, why) in rows.left_null(at) {
+            text += &format!(
+                "{}: NULL in {} of {} for want of values: {why}\n",
+                schema.tables[at].place(column),
+                grouped(left),
+                counted(survey.sizes[at].add, "added row")
+            );
+        }
     }
     for &at in survey.facts.order.iter().filter(|at| !survey.triggers[**at].is_empty()) {
         let names = &survey.triggers[at];
@@ -57,8 +68,8 @@ pub fn slow(schema: &Schema, removals: &[SlowRemoval]) -> String {
             "{}: this foreign key has no index, so that --clean looks through the table ({} rows) for each of the {} \
              rows of {} that it removes. It is quick after: {}\n",
             child.places(&reference.columns),
-            model::quote::grouped(of.looked_at),
-            model::quote::grouped(of.removed),
+            grouped(of.looked_at),
+            grouped(of.removed),
             parent.name,
             of.index
         )
@@ -104,15 +115,28 @@ fn table<L: AsRef<[String]>>(lines: &[L]) -> String {
     let cells: Vec<Vec<String>> =
         lines.iter().map(|line| line.as_ref().iter().map(short).collect()).collect();
     let columns = cells.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        cells.iter().filter_map(|line| Some(line.get(at)?.chars().count())).max().unwrap_or(0)
-    };
+    let width =
+        |at: usize| cells.iter().filter_map(|line| Some(line.get(at)?.width())).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for line in &cells {
-        let padded: Vec<String> =
-            line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        let padded =
+            |(cell, &width): (&String, &usize)| cell.to_owned() + &" ".repeat(width - cell.width());
+        let padded: Vec<String> = line.iter().zip(&widths).map(padded).collect();
         text += &format!("{}\n", padded.join("  ").trim_end());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_behind_wide_characters() {
+        let lines = [["name", "city"], ["姜昌毅", "Ulm"], ["Ann", "Bonn"]];
+        let lines: Vec<Vec<String>> =
+            lines.iter().map(|line| line.map(str::to_owned).to_vec()).collect();
+        assert_eq!(table(&lines), "name    city\n姜昌毅  Ulm\nAnn     Bonn\n");
+    }
 }

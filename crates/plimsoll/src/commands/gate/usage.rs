@@ -1,8 +1,9 @@
 //! `plimsoll gate usage`: what was served, by key and route.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use gate::keys::Store;
+use gate::keys::{Store, StoreError};
 use gate::policy::PROBLEMS;
 use gate::usage::{Period, Sum, read};
 use model::gated::{GateUsage, GateUsageRow, USAGE_SCHEMA};
@@ -42,6 +43,8 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
             path.display()
         ));
     }
+    // To be read alone: who writes to it keeps nobody from looking.
+    let store = Store::inspect(path).or_else(|error| cannot_run(error.to_string()))?;
     let to_s = now_s() + 60;
     let from_s = to_s.saturating_sub_unsigned(args.since / SECOND);
     let mut sums: BTreeMap<(u64, String), Sum> = BTreeMap::new();
@@ -51,7 +54,7 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let mut rows: Vec<GateUsageRow> =
         sums.iter().map(|((key, route), sum)| row(*key, route, sum)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.forwarded + refused(row)));
-    let owners = owners(path, &rows)?;
+    let owners = owners(&store, &rows).or_else(|error| cannot_run(error.to_string()))?;
     for row in &mut rows {
         row.owner = owners.get(&row.key).cloned().unwrap_or_default();
     }
@@ -59,7 +62,8 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     let text = match args.format {
         GateFormat::Json => output::json(&document) + "\n",
         GateFormat::Text if document.rows.is_empty() => {
-            paragraph(&nothing(path)?, "", output::style())
+            let why = nothing(path, &store).or_else(|error| cannot_run(error.to_string()))?;
+            paragraph(&why, "", output::style())
         }
         GateFormat::Text => shown(&document, output::style()),
     };
@@ -67,9 +71,8 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
 }
 
 /// Why a store has no usage of this time. `keys add` makes a store too, before any gateway was started with it.
-fn nothing(path: &std::path::Path) -> Result<String, Failure> {
-    let known = Store::open(path).and_then(|store| Ok((store.tiers()?, store.usage_place()?)));
-    Ok(match known.or_else(|error| cannot_run(error.to_string()))? {
+fn nothing(path: &Path, store: &Store) -> Result<String, StoreError> {
+    Ok(match (store.tiers()?, store.usage_place()?) {
         (None, _) => {
             format!("{}: no gateway has run with this store; --store names another", path.display())
         }
@@ -81,12 +84,11 @@ fn nothing(path: &std::path::Path) -> Result<String, Failure> {
     })
 }
 
-fn owners(path: &std::path::Path, rows: &[GateUsageRow]) -> Result<BTreeMap<u64, String>, Failure> {
-    let store = Store::open(path).or_else(|error| cannot_run(error.to_string()))?;
+fn owners(store: &Store, rows: &[GateUsageRow]) -> Result<BTreeMap<u64, String>, StoreError> {
     let mut owners = BTreeMap::new();
     for row in rows.iter().filter(|row| row.key > 0) {
-        let key = store.key(row.key).or_else(|error| cannot_run(error.to_string()))?;
-        owners.extend(key.map(|key| (row.key, key.key.owner)));
+        let owner = store.owner(row.key)?;
+        owners.extend(owner.map(|owner| (row.key, owner)));
     }
     Ok(owners)
 }

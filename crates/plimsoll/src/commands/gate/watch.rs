@@ -6,7 +6,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -23,15 +23,19 @@ pub struct Watched {
     /// As they were at the last look.
     seen: Vec<Mark>,
     next: Option<Instant>,
-    /// Those that were told to be gone.
+    /// Those that were reported as missing.
     told: Vec<PathBuf>,
 }
 
 impl Watched {
-    /// Of files that have just been read.
-    pub fn new(paths: Vec<PathBuf>) -> Self {
-        let read: Vec<Mark> = paths.iter().map(mark).collect();
-        Self { paths, seen: read.clone(), read, next: None, told: Vec::new() }
+    /// Of files that were read at this time or later: what was written since may have been read before that.
+    pub fn new(paths: Vec<PathBuf>, read_at: SystemTime) -> Self {
+        let since = read_at.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
+        let seen: Vec<Mark> = paths.iter().map(mark).collect();
+        let was_read = |mark: &Mark| mark.filter(|&(_, _, _, s, ns)| (s, ns) < since);
+        let read = seen.iter().map(was_read).collect();
+        Self { paths, seen, read, next: None, told: Vec::new() }
     }
 
     /// Whether these are the files.
@@ -39,15 +43,16 @@ impl Watched {
         self.paths == paths
     }
 
-    /// Whether one of them has changed since it was read, and no more since the last look: who writes a file in pieces
-    /// is waited for.
+    /// Whether one that is there has changed since it was read, and no more since the last look: who writes a file in pieces
+    /// is waited for. One that is gone keeps no change of another waiting, which may no longer name it.
     pub fn changed(&mut self, now: Instant) -> bool {
         if self.next.is_some_and(|next| now < next) {
             return false;
         }
         self.next = Some(now + EVERY);
         let marks: Vec<Mark> = self.paths.iter().map(mark).collect();
-        let settled = marks == self.seen && marks != self.read && !marks.contains(&None);
+        let is_news = |(mark, read): (&Mark, &Mark)| mark.is_some() && mark != read;
+        let settled = marks == self.seen && marks.iter().zip(&self.read).any(is_news);
         self.seen.clone_from(&marks);
         if settled {
             self.read = marks;
@@ -77,12 +82,29 @@ fn mark(path: &PathBuf) -> Mark {
 mod tests {
     use super::*;
 
+    /// When all that was written so far has been read.
+    fn later() -> SystemTime {
+        SystemTime::now() + EVERY
+    }
+
+    #[test]
+    fn what_was_written_while_a_gateway_started_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.toml");
+        // Times of files are those of the kernel's last tick.
+        let read_at = SystemTime::now() - EVERY;
+        fs::write(&path, "written once it was read").unwrap();
+        let mut watched = Watched::new(vec![path], read_at);
+        let now = Instant::now();
+        assert!(watched.changed(now) && !watched.changed(now + EVERY));
+    }
+
     #[test]
     fn a_change_is_told_once_and_when_it_has_settled() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.toml");
         fs::write(&path, "one").unwrap();
-        let mut watched = Watched::new(vec![path.clone()]);
+        let mut watched = Watched::new(vec![path.clone()], later());
         let mut now = Instant::now();
         let mut look = |watched: &mut Watched| {
             now += EVERY;
@@ -106,5 +128,27 @@ mod tests {
         assert!(!look(&mut watched) && !look(&mut watched));
         fs::write(&path, "three").unwrap();
         assert!(!look(&mut watched) && look(&mut watched));
+    }
+
+    /// The certificate was renamed, and the configuration names it by its new name.
+    #[test]
+    fn a_file_that_is_gone_keeps_no_change_of_another_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, cert) = (folder.path().join("gate.toml"), folder.path().join("cert.pem"));
+        fs::write(&file, "one").unwrap();
+        fs::write(&cert, "cert").unwrap();
+        let mut watched = Watched::new(vec![file.clone(), cert.clone()], later());
+        let mut now = Instant::now();
+        let mut look = |watched: &mut Watched| {
+            now += EVERY;
+            watched.changed(now)
+        };
+        fs::rename(&cert, folder.path().join("other.pem")).unwrap();
+        assert!(!look(&mut watched) && !look(&mut watched));
+        fs::write(&file, "another").unwrap();
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        // It was not there when the configuration was read.
+        fs::rename(folder.path().join("other.pem"), &cert).unwrap();
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
     }
 }

@@ -267,7 +267,9 @@ fn how_requests_become_a_session_is_told_where_there_are_several() {
         account(&accepted(imported).unwrap(), format, None)
     };
     let items: Vec<String> = ["a", "b"]
-        .map(|name| format!(r#"{{"name":"{name}","request":{{"method":"GET","url":"http://h/{name}"}}}}"#))
+        .map(|name| {
+            format!(r#"{{"name":"{name}","request":{{"method":"GET","url":"http://h/{name}"}}}}"#)
+        })
         .into();
     let schema = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
     let collection = |items: &[String]| {

@@ -8,11 +8,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use flate2::read::MultiGzDecoder;
 use mine::Format;
 
 use super::ranges::Ranges;
-use super::zstd;
+use super::{gzip, zstd};
 
 /// Bytes of a block, about: a part of a processor's second cache.
 const BLOCK: usize = 256 << 10;
@@ -20,6 +19,8 @@ const BLOCK: usize = 256 << 10;
 const START: usize = 256 << 10;
 /// Bytes that are looked through for a line that is not too long.
 const MOST_START: usize = 64 << 20;
+/// Bytes of a packed file that are read at once.
+const PACKED: usize = 32 << 10;
 /// Bytes by which two logs are found to be the same.
 const ALIKE: usize = 64 << 10;
 
@@ -227,8 +228,12 @@ impl Log {
         // A log is read twice, and may grow meanwhile: both times as long as it was at first.
         let file = file.take(self.bytes);
         Ok(match self.packing {
-            Packing::Gzip => Box::new(MultiGzDecoder::new(io::BufReader::new(file))),
-            Packing::Zstd => Box::new(zstd::Frames::new(io::BufReader::new(file))),
+            Packing::Gzip => {
+                Box::new(gzip::Members::new(io::BufReader::with_capacity(PACKED, file)))
+            }
+            Packing::Zstd => {
+                Box::new(zstd::Frames::new(io::BufReader::with_capacity(PACKED, file)))
+            }
             Packing::None => Box::new(file),
         })
     }

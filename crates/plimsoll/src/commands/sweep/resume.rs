@@ -15,9 +15,8 @@ use crate::load::objectives::Objectives;
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
-use crate::results::resume::{own_args, same_load};
+use crate::results::resume::{own_args, same_load, same_url};
 use crate::results::sweep_files::SweepFiles;
-use crate::secrets;
 use crate::terminal::live::Live;
 
 /// Goes on with the sweep in `dir`: by the flags given, or by its own command where only the folder
@@ -33,14 +32,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         None => own_args(dir, &sweep.command, given)?,
     };
     let url = args.url.clone().unwrap_or_default();
-    if secrets::mask_url(&url) != sweep.url {
-        return usage(format!(
-            "{} is a sweep of {}, not of {}",
-            dir.display(),
-            sweep.url,
-            secrets::mask_url(&url)
-        ));
-    }
+    same_url(dir, "a sweep", &sweep.url, &url)?;
     if levels::kind(&args) != sweep.kind {
         return usage(format!(
             "{} is over {}: {}",

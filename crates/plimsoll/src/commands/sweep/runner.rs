@@ -11,8 +11,8 @@ use report::live::rough;
 use verdict::exit::{COULD_NOT_RUN, INTERRUPTED};
 use verdict::objective::AbortWatch;
 use verdict::{
-    Ladder, Outcome, Seen, Step, exit_code_of_sweep, gone_for_good, mark_changed, mark_turned,
-    same_server, to_measure_again,
+    KnownResponses, Ladder, Outcome, Step, exit_code_of_sweep, gone_for_good, mark_changed,
+    mark_turned, same_server, to_measure_again,
 };
 
 use crate::args::TakeArgs;
@@ -108,7 +108,7 @@ impl SweepRunner {
             sweep.again = None;
         }
         let mut rested = true;
-        let mut seen = Seen::default();
+        let mut seen = KnownResponses::default();
         for held in &mut sweep.levels {
             seen.changed(&mut held.run);
         }
@@ -271,7 +271,10 @@ mod tests {
 
     #[test]
     fn a_level_is_written_on_the_live_line_as_in_the_table() {
-        assert_eq!(named(LevelKind::Concurrency, 25_000.0, ", then 33s more"), "[c=25,000, then 33s more] ");
+        assert_eq!(
+            named(LevelKind::Concurrency, 25_000.0, ", then 33s more"),
+            "[c=25,000, then 33s more] "
+        );
         assert_eq!(named(LevelKind::Rate, 1_500.0, " again"), "[1,500/s again] ");
     }
 }

@@ -116,6 +116,21 @@ fn the_plan_names_triggers() {
 }
 
 #[test]
+fn the_plan_names_columns_that_stay_null_for_want_of_values() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, rank TEXT UNIQUE CHECK (rank IN ('a', 'b')));\n\
+         CREATE TABLE seats (id INTEGER PRIMARY KEY, user_id INTEGER UNIQUE REFERENCES users);",
+    );
+    let plan = engine.fill("--rows users=40 --rows seats=1100 --dry-run").ok().stdout;
+    for line in [
+        "users.rank: NULL in 38 of 40 added rows for want of values: no other row may have the same",
+        "seats.user_id: NULL in 1,060 of 1,100 added rows for want of values: no other row may refer to the same one",
+    ] {
+        assert!(plan.contains(line), "{plan}");
+    }
+}
+
+#[test]
 fn a_dry_run_shows_rows_and_writes_none() {
     let engine = Engine::sqlite(SHOP);
     let before = engine.dump();

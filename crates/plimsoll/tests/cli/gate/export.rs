@@ -32,6 +32,9 @@ impl Drop for Proxy {
 #[test]
 fn what_proxies_cannot_take_is_refused() {
     let folder = Folder::new();
+    folder
+        .plimsoll("gate export nginx --upstream http://127.0.0.1:8080")
+        .refuses(1, "; --loadline names the capacity.json that `plimsoll capacity` wrote");
     folder.put("capacity.json", load_line(8000.0));
     let nginx = folder.plimsoll("gate export nginx --upstream http://127.0.0.1:8080").ok();
     nginx.prints("rate=8000r/s");
@@ -49,7 +52,11 @@ fn what_proxies_cannot_take_is_refused() {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {host}:80");
         folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
     }
-    for listen in ["garbage", ":80", "a:0", "a:http", "::1:80"] {
+    for url in ["http://[::1", "http://a:0", "http://ada:secret@a", "http://a,b"] {
+        let upstream = format!("gate export haproxy --upstream {url}");
+        folder.plimsoll(&upstream).refuses(2, "write it as http://10.0.0.7:8080");
+    }
+    for listen in ["garbage", ":80", "a:0", "a:http", "::1:80", "[::1:80"] {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {listen}");
         folder.plimsoll(&listen).refuses(2, "write it as 127.0.0.1:9090");
     }
@@ -57,15 +64,20 @@ fn what_proxies_cannot_take_is_refused() {
         let listen = format!("gate export nginx --upstream http://a:80 --listen {listen}");
         folder.plimsoll(&listen).ok().prints(":80;");
     }
+    folder.put("capacity.json", load_line(0.01));
+    folder
+        .plimsoll("gate export nginx --upstream http://a:80")
+        .refuses(2, "capacity.json: its 0.01 requests/s are less than one a minute");
+    folder.plimsoll("gate export haproxy --upstream http://a:80").ok().prints("ge 1 }");
 }
 
-/// A line of one request in ten seconds, which real proxies are asked to hold: more than are let through at once are
-/// refused, and the first are not.
+/// A line of one request in ten seconds and seven at once, which real proxies are asked to hold: more than are let through at once
+/// are refused, and the first are not.
 #[test]
 fn proxies_hold_what_is_exported() {
     let (folder, target) = (Folder::new(), Target::start());
     folder.put("capacity.json", load_line(0.1));
-    for (name, lets_through) in [("nginx", 8), ("haproxy", 1)] {
+    for (name, lets_through) in [("nginx", 7), ("haproxy", 1)] {
         if !needs::has(name) {
             continue;
         }

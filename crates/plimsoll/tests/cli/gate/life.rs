@@ -175,6 +175,7 @@ fn a_locked_store_holds_no_request_and_loses_no_usage() {
             thread::sleep(Duration::from_secs(1));
             assert!(answered.load(Ordering::SeqCst) > before, "nobody is answered meanwhile");
         }
+        folder.plimsoll("gate usage").ok().prints("every few seconds");
         connection.execute_batch("COMMIT").expect("the store is given back");
         stop.store(true, Ordering::SeqCst);
     });
@@ -338,4 +339,54 @@ fn clients_that_are_idle_give_their_files_to_others() {
     let mut lines = BufReader::new(stderr).lines();
     assert!(lines.any(|line| line.is_ok_and(|line| line.contains("for want of files"))));
     gate.end();
+}
+
+/// A request that found no file left for its connection to the API failed, while idle clients kept theirs.
+#[test]
+fn clients_that_are_idle_give_their_files_to_connections_to_the_api() {
+    const FILES: usize = 64;
+    for io in ["epoll", "auto"] {
+        let (folder, target) = (Folder::new(), Target::start());
+        let line = format!(
+            "gate --listen 127.0.0.1:0 --upstream {} --admin 127.0.0.1:0 --workers 1 --io {io}",
+            target.url("")
+        );
+        let mut limited = folder.command(Path::new("bash"), "");
+        limited.args(["-c", &format!("ulimit -n {FILES}; exec {PLIMSOLL} {line}")]);
+        let gate = Gate::of(&mut limited);
+        let open = || fs::read_dir(format!("/proc/{}/fd", gate.child.id())).expect("it runs");
+        let send = |stream: &mut TcpStream, path: &str| {
+            let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+            stream.write_all(request.as_bytes()).expect("it is taken");
+        };
+        let receive = |stream: &mut TcpStream| {
+            let mut came = Vec::new();
+            while !came.ends_with(b"}") && !came.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).expect("an answer");
+                came.push(byte[0]);
+            }
+            String::from_utf8_lossy(&came).into_owned()
+        };
+        let mut clients = Vec::new();
+        while open().count() < FILES {
+            let mut stream = TcpStream::connect(&gate.address).expect("a connection");
+            stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+            send(&mut stream, "/healthz");
+            while !receive(&mut stream).ends_with('}') {}
+            clients.push(stream);
+        }
+        // Whoever pauses for less keeps its own.
+        thread::sleep(Duration::from_millis(1200));
+        // One connection to the API is there; the second has to be made.
+        let asking = clients.len() - 2;
+        for stream in &mut clients[asking..] {
+            send(stream, "/delay/300ms");
+        }
+        for stream in &mut clients[asking..] {
+            let head = receive(stream);
+            assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{io}: {head}");
+        }
+        gate.end();
+    }
 }

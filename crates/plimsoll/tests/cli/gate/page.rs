@@ -5,7 +5,7 @@ use std::process::Command;
 
 use testkit::needs;
 
-use super::{Gate, soon};
+use super::{Gate, load_line, soon};
 use crate::harness::{Folder, Target, ended};
 
 /// The page as it is after some seconds, and what the browser's console said.
@@ -69,6 +69,28 @@ fn the_page_shows_what_is_served_and_refused() {
     // Without the token it shows nothing but the question for it.
     let (page, _) = look(&folder, &format!("http://{}/", gate.admin));
     assert!(page.contains("The token is missing or wrong.") && !page.contains("src=x"), "{page}");
+    gate.end();
+}
+
+/// They ran into each other, and the line was shown as 0/s.
+#[test]
+fn what_is_wrong_is_a_line_each_beside_a_low_load_line() {
+    if !needs::has("chromium") {
+        return;
+    }
+    let (folder, target) = (Folder::new(), Target::start());
+    let elsewhere = "\"addresses\":[\"127.0.0.1:1\"]";
+    folder.put("capacity.json", load_line(0.4).replace("\"addresses\":[]", elsewhere));
+    let line =
+        format!("--listen 127.0.0.1:0 --upstream {} --loadline capacity.json", target.url(""));
+    let gate = Gate::start(&folder, &line);
+    assert!(gate.opening.contains("load line: 0.4 requests/s"), "{}", gate.opening);
+    let (page, _) = look(&folder, &format!("http://{}/#token={}", gate.admin, gate.token));
+    assert!(page.contains("Load line 0.4/s (p99&lt;100ms), ceiling 0.4/s."), "{page}");
+    assert!(
+        page.contains("\nthe load line no longer fits: it was measured of 127.0.0.1:1"),
+        "{page}"
+    );
     gate.end();
 }
 

@@ -78,7 +78,7 @@ fn a_reload_that_is_refused_says_why_and_changes_nothing() {
         (good.replace("1/h", "0/h").into(), "a rate must be above zero"),
         (format!("loadline = \"none.json\"\n{good}").into(), "none.json: No such file"),
         (format!("loadline = \"line.json\"\n{good}").into(), "it names no schema"),
-        (b"\xff\xfe\x00".to_vec(), "gate.toml: stream did not contain valid UTF-8"),
+        (b"\xff\xfe\x00".to_vec(), "gate.toml: line 1 is no text in UTF-8"),
         (Vec::new(), "there is no upstream"),
     ];
     for (text, why) in wrong {
@@ -126,6 +126,10 @@ fn a_check_finds_what_a_start_would() {
     check("[usage]\njson_lines = \"none/usage\"\n").refuses(1, "none/usage: its folder");
     folder.put("text.db", "no database, though longer than the header of one would be");
     check("[keys]\nstore = \"text.db\"\n").refuses(1, "text.db: ");
+    folder.put("empty.db", "");
+    check("[keys]\nstore = \"empty.db\"\n").ok().prints("the configuration is right");
+    folder.plimsoll("gate usage --store empty.db").refuses(1, "empty.db: nothing is in it yet");
+    folder.plimsoll("gate usage --store .").refuses(1, ".: it is a folder; --store names another");
     // The key was made before a gateway ran.
     folder.plimsoll("gate keys add --tier gold").ok();
     let tiers = "[[tier]]\nname = \"free\"\n";

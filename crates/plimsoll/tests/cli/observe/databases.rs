@@ -39,15 +39,6 @@ fn counter(sample: &Value, name: &str) -> u64 {
     sample["counters"][name].as_u64().unwrap_or_else(|| panic!("{name}: {sample}"))
 }
 
-/// Runs SQL until PostgreSQL takes it: it listens before it is ready.
-pub(super) fn ready(server: &Postgres, sql: &str) {
-    let taken = (0..200).any(|_| {
-        thread::sleep(Duration::from_millis(50));
-        server.run("postgres", sql).is_ok()
-    });
-    assert!(taken, "{sql}");
-}
-
 const ORDERS: &str = "CREATE TABLE orders (id int PRIMARY KEY, user_id int, secret text)";
 
 #[test]
@@ -57,7 +48,7 @@ fn postgres_tells_what_its_own_views_tell() {
     }
     let server = Postgres::start_with(&["shared_preload_libraries=pg_stat_statements"]);
     let server = server.expect("PostgreSQL starts");
-    ready(&server, "CREATE DATABASE shop");
+    server.run("postgres", "CREATE DATABASE shop").expect("good SQL");
     let fill = "INSERT INTO orders SELECT n, n % 1000, 'x' FROM generate_series(1, 20000) n";
     for sql in ["CREATE EXTENSION pg_stat_statements", ORDERS, fill, "ANALYZE"] {
         server.run("shop", sql).expect("good SQL");
@@ -87,7 +78,7 @@ fn locks_in_postgres_are_told_with_who_holds_them() {
         return;
     }
     let server = Postgres::start().expect("PostgreSQL starts");
-    ready(&server, "CREATE DATABASE shop");
+    server.run("postgres", "CREATE DATABASE shop").expect("good SQL");
     server
         .run("shop", &format!("{ORDERS}; INSERT INTO orders VALUES (1, 1, 'x')"))
         .expect("good SQL");
@@ -172,7 +163,6 @@ fn databases_that_refuse_are_gaps_and_their_passwords_are_nowhere() {
         return;
     }
     let server = Postgres::start().expect("PostgreSQL starts");
-    ready(&server, "SELECT 1");
     let (folder, target) = (Folder::new(), Target::start());
     let line = format!("run {} -d 2s -c 2 --out out -q", target.url("/healthz"));
     let wrong = server.url("nix").replace("postgres@", "postgres:hunter2@");

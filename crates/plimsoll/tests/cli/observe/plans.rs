@@ -4,7 +4,6 @@ use model::observed::{Figure, Observed, ObservedSource};
 use model::{Role, Run};
 use testkit::databases::{Mariadb, Postgres};
 
-use super::databases::ready;
 use super::json;
 use crate::harness::Folder;
 
@@ -66,7 +65,7 @@ fn postgres_plans_a_statement_whose_values_are_not_known() {
     }
     let server = Postgres::start_with(&["shared_preload_libraries=pg_stat_statements"]);
     let server = server.expect("PostgreSQL starts");
-    ready(&server, "CREATE DATABASE shop");
+    server.run("postgres", "CREATE DATABASE shop").expect("good SQL");
     let fill =
         format!("INSERT INTO orders SELECT n, n % 1000, 'x' FROM generate_series(1, {ROWS}) n");
     let table = "CREATE TABLE orders (id int PRIMARY KEY, user_id int, secret text)";

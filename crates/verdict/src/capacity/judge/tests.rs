@@ -4,14 +4,14 @@ use model::capacity::Purpose;
 use model::units::{MILLISECOND, SECOND};
 use model::{Plan, Reason, Validity};
 
-use super::super::Asked;
+use super::super::SearchObjectives;
 use super::*;
 use crate::objective::parse;
 use fixture::sound::{around, closed, open};
 
 fn judged(run: &Run) -> Judged {
     let run = &Run { plan: Plan { warmup_ns: SECOND, ..run.plan.clone() }, ..run.clone() };
-    judge(run, Asked::default().margins(run, &[], Purpose::Search), Some(2e6))
+    judge(run, SearchObjectives::default().margins(run, &[], Purpose::Search), Some(2e6))
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_level_whose_run_is_invalid_does_not_hold() {
         let mut run = open();
         run.rates.available_ratio = Some(0.9);
         run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-        let asked = Asked::of(parse(objective).expect("an objective"));
+        let asked = SearchObjectives::of(parse(objective).expect("an objective"));
         judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
     };
     for (code, consequence, objective, expected) in [
@@ -253,7 +253,7 @@ fn a_part_of_a_time_is_blamed_by_the_figure_that_is_limited() {
         let of = Of::objective(&parse(objective).expect("an objective")[0]);
         let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
         let margin = Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
-        judge(&run, vec![Weighed { margin, of, too_few: false }], Some(2e6)).outcome
+        judge(&run, vec![MetricMargin { margin, of, too_few: false }], Some(2e6)).outcome
     };
     for (objective, value_ms, of_late, of_waited) in [
         ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),
@@ -281,7 +281,7 @@ fn failures_that_are_allowed_do_not_excuse_the_generator() {
         run.rates.requests_per_s = 800.0;
         let (code, consequence) = (ReasonCode::AchievedBelowOffered, Verdict::LowerBound);
         run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
-        let asked = Asked::of(parse(asked).expect("an objective"));
+        let asked = SearchObjectives::of(parse(asked).expect("an objective"));
         judge(&run, asked.margins(&run, &[], Purpose::Search), Some(2e6)).outcome
     };
     assert_eq!(outcome("success>=70%"), Outcome::Generator);

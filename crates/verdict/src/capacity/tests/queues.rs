@@ -9,7 +9,7 @@ use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
 use super::search;
-use crate::capacity::{Answer, Asked, judge};
+use crate::capacity::{Answer, SearchObjectives, judge};
 use crate::objective::parse;
 
 /// One server that responds in `1 / per_s` on average, first come first served.
@@ -17,12 +17,12 @@ struct Queue {
     random: Pcg64Mcg,
     per_s: f64,
     arrivals: Arrivals,
-    asked: Asked,
+    asked: SearchObjectives,
 }
 
 impl Queue {
     fn new(seed: u64, per_s: f64, arrivals: Arrivals, objective: &str) -> Self {
-        let asked = Asked::of(parse(objective).expect("an objective"));
+        let asked = SearchObjectives::of(parse(objective).expect("an objective"));
         Self { random: Pcg64Mcg::seed_from_u64(seed), per_s, arrivals, asked }
     }
 

@@ -1,4 +1,4 @@
-//! A server that becomes another one within a window, or between two: what levels of a sweep must not have.
+//! A server that becomes a different one within a window or between two, which levels of a sweep must not have.
 
 use model::Run;
 use model::units::{MICROSECOND, Nanos, show_duration};

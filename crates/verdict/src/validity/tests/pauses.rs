@@ -104,6 +104,28 @@ fn a_generator_that_was_stopped_is_named_in_either_loop() {
     }
 }
 
+/// A response of half a second that was read 9 ms late is hardly later for it, where the generator catches up.
+#[test]
+fn pauses_are_weighed_beside_what_responses_take() {
+    for run in [closed(), open()] {
+        for (response_ms, gap_ms, busy, share, verdict) in [
+            (500, 9, 0.3, 0.3, Verdict::Valid),
+            (500, 9, 0.3, 0.05, Verdict::Valid),
+            (500, 60, 0.3, 0.05, Verdict::LowerBound),
+            (50, 9, 0.3, 0.05, Verdict::LowerBound),
+            (50, 9, 0.3, 0.3, Verdict::Invalid),
+            (500, 9, 0.9, 0.05, Verdict::LowerBound),
+        ] {
+            let (found, _, text) = judged(run.clone(), |run| {
+                run.response_ns = around(response_ms * MILLISECOND, 100_000);
+                run.generator.workers[0].busy_ratio = busy;
+                away(run, share, gap_ms, (share * 10_000.0) as u64 / gap_ms);
+            });
+            assert_eq!(found, verdict, "{gap_ms} ms of {response_ms} ms, busy {busy}: {text}");
+        }
+    }
+}
+
 /// The kernel does not count all of a wait for a processor that other programs took.
 #[test]
 fn a_worker_that_waited_for_a_processor_too_is_not_said_to_have_waited_for_none() {

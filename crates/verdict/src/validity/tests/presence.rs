@@ -111,6 +111,35 @@ fn arrivals_that_are_refused_are_the_servers_and_those_left_besides_an_overloads
     assert!(!named(940.0, SECOND), "its queue of connections was full");
 }
 
+/// Neither a lower rate nor more connections reach a server that refuses them all.
+#[test]
+fn arrivals_that_a_server_refused_which_is_gone_are_not_said_to_be_unsent() {
+    use ReasonCode::{AchievedBelowOffered, ConnectionsExhausted};
+
+    for in_flight_max in [4, 10] {
+        let (verdict, codes, text) = judged(open(), |run| {
+            dead(run, 12);
+            run.totals.errors.add(ErrorClass::Connect, 4_000);
+            run.rates.achieved_per_s = 600.0;
+            run.concurrency.in_flight_max = in_flight_max;
+        });
+        assert_eq!(verdict, Verdict::Invalid);
+        assert!(codes.contains(&ReasonCode::ServerGone), "{text}");
+        let unsent = [AchievedBelowOffered, ConnectionsExhausted];
+        assert!(!codes.iter().any(|code| unsent.contains(code)), "{text}");
+    }
+    // All were sent in the end, once it was back.
+    let (_, codes, text) = judged(open(), |run| {
+        dead(run, 12);
+        run.presence.as_mut().unwrap().silences[0].ended = true;
+        run.concurrency.in_flight_max = 10;
+        run.wait_ns = around(40 * MILLISECOND, 10_000);
+        run.response_ns = around(42 * MILLISECOND, 100_000);
+    });
+    assert!(codes.contains(&ReasonCode::ServerGone), "{text}");
+    assert!(!codes.contains(&ConnectionsExhausted), "{text}");
+}
+
 #[test]
 fn an_absence_of_a_moment_is_no_note_where_much_was_cut_off() {
     let consequence = |cut_ns: u64| {

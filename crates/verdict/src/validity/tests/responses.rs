@@ -88,6 +88,52 @@ fn rules_about_failures_of_a_part() {
     ]);
 }
 
+/// Users of the instances that fail slowly make few attempts, so that few of all attempts fail.
+#[test]
+fn failures_that_take_much_of_the_users_time_are_named_though_they_are_few() {
+    let judged_with = |failed_at: fn(u64) -> u64| {
+        judged(closed(), |run| {
+            run.blocks = (0..10)
+                .map(|at| {
+                    let mut block = model::Block {
+                        start_ns: at * SECOND,
+                        duration_ns: SECOND,
+                        attempts: 1_000,
+                        response_mean_ns: 10 * MILLISECOND,
+                        ..Default::default()
+                    };
+                    block.errors.add(ErrorClass::Status, failed_at(at));
+                    block
+                })
+                .collect();
+            let failed: u64 = (0..10).map(failed_at).sum();
+            run.totals.errors.add(ErrorClass::Status, failed);
+            run.totals.statuses = [(200, 10_000 - failed), (503, failed)].into();
+            run.presence = Some(model::Presence {
+                user_ns: 100 * SECOND,
+                failing_ns: 30 * SECOND,
+                ..Default::default()
+            });
+        })
+    };
+    let (verdict, codes, text) = judged_with(|at| if at < 4 { 0 } else { 12 });
+    assert_eq!((verdict, &codes[..]), (Verdict::Invalid, &[ReasonCode::FastErrors][..]), "{text}");
+    let wanted = "72 of 10,000 responses (0.72 %) were failures, 72 of them with status 503, and took 30.00 % of the users' \
+                  time, 0.00 % of it until 4.00s into the window and 50.00 % since, to the end; ";
+    assert!(text.contains(wanted), "{text}");
+    assert!(text.ends_with("those wait long."), "{text}");
+    // A few that are slow all along are what the server does.
+    let healthy: [fn(u64) -> u64; 2] = [|_| 7, |at| if at < 9 { 0 } else { 15 }];
+    for failed_at in healthy {
+        let (verdict, codes, text) = judged_with(failed_at);
+        assert_eq!(
+            (verdict, &codes[..]),
+            (Verdict::Valid, &[ReasonCode::FastErrors][..]),
+            "{text}"
+        );
+    }
+}
+
 #[test]
 fn rules_about_connections_that_bring_more_or_end() {
     check(vec![

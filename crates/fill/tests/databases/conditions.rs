@@ -1,0 +1,45 @@
+//! Conditions that are met by how rows are made.
+
+use super::engine::Engine;
+
+const SQL: &str = "
+CREATE TABLE parts (id BIGINT PRIMARY KEY, x INT NOT NULL CHECK (x >= 0), y INT NOT NULL CHECK (y >= 0),
+  price INT NOT NULL, amount SMALLINT NOT NULL, total BIGINT NOT NULL DEFAULT 0, even INT NOT NULL UNIQUE,
+  CHECK (x + y = 100), CHECK (total = price * amount), CHECK (even % 2 = 0));
+";
+
+#[test]
+fn rows_meet_conditions_between_columns_and_on_remainders() {
+    let engines = [Some(Engine::sqlite(SQL)), Engine::postgres(SQL), Engine::mariadb(SQL)];
+    for engine in engines.into_iter().flatten() {
+        // The second time to go on from what is there.
+        for rows in [3000, 5000] {
+            engine.fill(&[("parts", rows)]).expect("a fill");
+            assert_eq!(engine.number("SELECT count(*) FROM parts"), rows as i64);
+        }
+        assert!(engine.number("SELECT count(DISTINCT x) FROM parts") > 50);
+        assert!(engine.number("SELECT count(DISTINCT total) FROM parts") > 50);
+        assert_eq!(engine.clean().expect("all of it goes"), 5000);
+    }
+}
+
+#[test]
+fn what_no_row_can_meet_is_named_and_nothing_is_written() {
+    let sql = "CREATE TABLE parts (id BIGINT PRIMARY KEY, x INT NOT NULL, y INT NOT NULL,
+  CONSTRAINT add_up CHECK (x + y = 100), CONSTRAINT difference CHECK (x - y = 7));\n";
+    let engines = [Some(Engine::sqlite(sql)), Engine::postgres(sql), Engine::mariadb(sql)];
+    for engine in engines.into_iter().flatten() {
+        let why = engine.fill(&[("parts", 300)]).expect_err("no row meets both").to_string();
+        assert!(why.contains("difference of parts (x, y)"), "{why}");
+        assert_eq!(engine.number("SELECT count(*) FROM parts"), 0);
+    }
+}
+
+#[test]
+fn texts_are_of_the_pattern_of_glob() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE parts (id INTEGER PRIMARY KEY, sku TEXT NOT NULL UNIQUE CHECK (sku GLOB 'SKU-*'));\n",
+    );
+    engine.fill(&[("parts", 2000)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(*) FROM parts WHERE sku GLOB 'SKU-*'"), 2000);
+}

@@ -1,0 +1,83 @@
+//! Changes of the configuration that were attempted, by whomever, until they are printed.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use super::{GatewayError, Reloaded};
+
+/// Changes that wait to be printed, at most; the oldest are dropped.
+const WAITING_MOST: usize = 100;
+
+/// A change of the configuration that was attempted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigChange {
+    /// By whom: `admin API`, `SIGHUP`.
+    pub by: String,
+    /// What was to happen with the configuration: `read again`, `replaced`.
+    pub what: &'static str,
+    /// What came of it; in words why nothing was changed.
+    pub outcome: Result<Reloaded, String>,
+}
+
+/// Those that were not printed yet.
+#[derive(Debug, Default)]
+pub(super) struct ConfigChanges(Mutex<VecDeque<ConfigChange>>);
+
+impl ConfigChanges {
+    pub(super) fn note(
+        &self,
+        by: &str,
+        what: &'static str,
+        outcome: &Result<Reloaded, GatewayError>,
+    ) {
+        let outcome = match outcome {
+            Ok(reloaded) => Ok(reloaded.clone()),
+            Err(error) => Err(error.to_string()),
+        };
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() == WAITING_MOST {
+            waiting.pop_front();
+        }
+        waiting.push_back(ConfigChange { by: by.to_owned(), what, outcome });
+    }
+
+    pub(super) fn take(&self) -> VecDeque<ConfigChange> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What the audit log says of a change that was refused. Values that the parser of TOML quotes are left out: they may be
+/// secrets.
+pub(super) fn refusal(error: &GatewayError) -> String {
+    let text = error.to_string();
+    match (text.find('"'), text.rfind('"')) {
+        (Some(from), Some(to)) if from < to => {
+            format!("configuration refused: {}\"...\"{}", &text[..from], &text[to + 1..])
+        }
+        _ => format!("configuration refused: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_audit_log_has_no_values_of_a_refused_configuration() {
+        let said = |text: &str| refusal(&GatewayError::File(text.to_owned()));
+        assert_eq!(said("no file"), "configuration refused: no file");
+        let quoted = r#"line 1: string "a\"b", expected u32"#;
+        assert_eq!(said(quoted), "configuration refused: line 1: string \"...\", expected u32");
+    }
+
+    #[test]
+    fn each_is_taken_once_and_the_oldest_are_left_out() {
+        let config_changes = ConfigChanges::default();
+        for n in 0..=WAITING_MOST {
+            config_changes.note("test", "replaced", &Err(GatewayError::File(n.to_string())));
+        }
+        let taken = config_changes.take();
+        assert_eq!((taken.len(), taken[0].outcome.clone()), (WAITING_MOST, Err("1".to_owned())));
+        assert!(config_changes.take().is_empty());
+    }
+}
