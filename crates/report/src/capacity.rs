@@ -109,8 +109,7 @@ pub(crate) fn spent(record: &CapacitySearch) -> String {
 }
 
 fn named(name: &str, words: &str, style: Style) -> String {
-    let columns = style.columns.max(NAME + 30);
-    let text = paragraph_in(&clean(words, 2000), &format!("{name:NAME$}"), columns);
+    let text = paragraph_in(&clean(words, 2000), &format!("{name:NAME$}"), style.columns);
     text.replacen(name, &style.paint(Tone::Strong, name), 1)
 }
 

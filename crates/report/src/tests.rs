@@ -199,6 +199,23 @@ fn a_tuning_says_what_was_measured_in_turns_with_the_baseline() {
 }
 
 #[test]
+fn the_answers_of_a_sweep_and_a_search_fit_the_narrowest_terminal() {
+    let style = Style { columns: 40, ..Style::default() };
+    let (search, reading) = sample::search();
+    let swept = sample::sweep("api", 1e6, &[1, 100, 100_000]);
+    let curve = Curve::from_sweep(&swept).unwrap();
+    let read = verdict::curve::read(&curve, 500_000_000);
+    for text in [
+        crate::capacity::text(&search, &reading, style),
+        table::sweep(&curve, &read, 500_000_000, style),
+    ] {
+        for line in text.lines() {
+            assert!(line.width() <= style.columns, "{}: {line}\n{text}", line.width());
+        }
+    }
+}
+
+#[test]
 fn what_a_terminal_shows_fits_it() {
     for columns in [60, 80] {
         for text in shown(columns) {

@@ -89,6 +89,10 @@ impl Style {
 pub(crate) const COLUMNS: usize = 100;
 /// Columns of prose at most: longer lines are hard to read.
 const PROSE: usize = 80;
+/// Columns that a text has beside its mark at least.
+const LEAST: usize = 20;
+/// How far lines stand below a mark that leaves fewer.
+const HANGING: usize = 2;
 
 /// A text in lines that fit, the first after `mark` and the others below its text.
 pub fn paragraph(text: &str, mark: &str, style: Style) -> String {
@@ -98,7 +102,11 @@ pub fn paragraph(text: &str, mark: &str, style: Style) -> String {
 /// As [`paragraph`], in lines of at most `columns`.
 pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
-    let lines = wrap(text, columns.saturating_sub(width).max(20));
+    // Behind a mark that takes most of a narrow line, the text goes on below it.
+    let below = columns < width + LEAST;
+    let text = if below { format!("{mark}{text}") } else { text.to_owned() };
+    let (mark, width) = if below { ("", HANGING) } else { (mark, width) };
+    let lines = wrap(&text, columns.saturating_sub(width).max(LEAST));
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
 }

@@ -300,7 +300,11 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
         return Some(": a time is one word, such as 10s".to_owned());
     }
     let is_number = word.parse::<f64>().is_ok();
-    is_number.then(|| ": -q takes no value; a rate is -R RATE".to_owned())
+    if is_number {
+        return Some(": -q takes no value; a rate is -R RATE".to_owned());
+    }
+    let takes_one = text.contains("URL|FILE");
+    takes_one.then(|| ": one URL is taken; a value with spaces goes into quotes".to_owned())
 }
 
 /// A header field whose value was parted from its name, as a shell does without quotes.
@@ -364,15 +368,10 @@ mod tests {
             ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
-            ("resume out", "`plimsoll sweep --resume DIR` goes on"),
-            ("show", "`plimsoll report` prints the last result"),
-            ("compare", "such as http://127.0.0.1:8080/ http://127.0.0.1:8081/; see"),
             ("completions bash", "`plimsoll generate DIR`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
             ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
-            ("run -H Accept: text/html http://h/", "quotes, as in -H 'Accept: ...'; see"),
-            ("run http://h/ -H X-Key: secret", "quotes, as in -H 'X-Key: ...'; see"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
             ("target 8080", "use --listen 127.0.0.1:8080"),
             ("run http://h/ -d {\"a\":1}", "as --data BODY"),
@@ -390,7 +389,6 @@ mod tests {
             ("fill", "such as postgres://USER@127.0.0.1/DATABASE"),
             ("tune predict", "such as main.handle"),
             ("tune show story", "use --notebook story"),
-            ("gate keys add ada", "use --owner ada"),
             ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
@@ -427,6 +425,22 @@ mod tests {
             ("run http://h/ -l", "leave it out: latencies are printed"),
             ("run http://h/ --cert c.pem", "--key <FILE>; see"),
             ("gate --csv", "'--csv' found; see"),
+        ] {
+            let text = text(line);
+            assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn words_without_a_flag_are_met_with_what_to_type() {
+        for (line, advice) in [
+            ("resume out", "`plimsoll sweep --resume DIR` goes on"),
+            ("show", "`plimsoll report` prints the last result"),
+            ("compare", "such as http://127.0.0.1:8080/ http://127.0.0.1:8081/; see"),
+            ("run http://h/ y", "a value with spaces goes into quotes"),
+            ("run -H Accept: text/html http://h/", "quotes, as in -H 'Accept: ...'; see"),
+            ("run http://h/ -H X-Key: secret", "quotes, as in -H 'X-Key: ...'; see"),
+            ("gate keys add ada", "use --owner ada"),
         ] {
             let text = text(line);
             assert!(text.contains(advice) && text.ends_with("ee --help"), "{line}: {text}");

@@ -283,7 +283,7 @@ impl Timeline {
     }
 
     fn table(&self) -> Table {
-        const COLUMNS: [(&str, fn(&Second) -> String); 8] = [
+        const COLUMNS: [Column; 8] = [
             ("second", |s| cell(s.at_s)),
             ("offered (1/s)", |s| cell_or_empty(s.offered_per_s)),
             ("QPS (1/s)", |s| cell(s.requests_per_s)),
@@ -316,6 +316,9 @@ pub(super) fn bands(spans: &[Span]) -> Vec<Band> {
     };
     drawn.take(MOST_SPANS).map(band).collect()
 }
+
+/// A column of the table: its heading, and a second's cell.
+type Column = (&'static str, fn(&Second) -> String);
 
 /// A time that may be missing as a cell.
 fn milliseconds(seconds: Option<f64>) -> String {

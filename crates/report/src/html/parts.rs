@@ -22,9 +22,9 @@ pub(super) fn outside(text: &str) -> String {
     clean(text, LONGEST)
 }
 
-/// A sentence from outside, of which flags stay in one line.
+/// A sentence from outside, of which flags and shares stay in one line.
 pub(super) fn prose(text: &str) -> Markup {
-    unbroken(&outside(text))
+    unbroken(&outside(text).replace(" %", "\u{a0}%"))
 }
 
 /// Words whose flags are not broken: browsers end lines behind a hyphen, and of --out nothing but two hyphens would stand

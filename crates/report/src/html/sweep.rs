@@ -208,16 +208,19 @@ fn alone(kind: LevelKind, held: &Level) -> Markup {
     }
 }
 
+/// A count of a level.
+type OfLevel = fn(&Level) -> u64;
+
 fn errors(sweep: &Sweep) -> Markup {
     let occurred: Vec<ErrorClass> = ErrorClass::ALL
         .into_iter()
         .filter(|&class| sweep.levels.iter().any(|held| held.run.totals.errors.of(class) > 0))
         .collect();
-    let lost: [(&str, fn(&Level) -> u64); 2] = [
+    let lost: [(&str, OfLevel); 2] = [
         ("unsent", |held| held.run.totals.unsent),
         ("unfinished", |held| held.run.totals.unfinished),
     ];
-    let some = |of: fn(&Level) -> u64| sweep.levels.iter().any(|held| of(held) > 0);
+    let some = |of: OfLevel| sweep.levels.iter().any(|held| of(held) > 0);
     let lost: Vec<_> = lost.into_iter().filter(|(_, of)| some(*of)).collect();
     if occurred.is_empty() && lost.is_empty() {
         return html! { p { "No attempt failed at any level." } };

@@ -432,7 +432,7 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
 }
 
 #[test]
-fn a_flag_stays_in_one_line() {
+fn a_flag_and_a_share_stay_in_one_line() {
     let mut run = sample::closed_loop();
     run.command = ["plimsoll", "run", "http://h/a-b", "--out", "d"].map(String::from).to_vec();
     let page = html::run(&run);
@@ -445,10 +445,10 @@ fn a_flag_stays_in_one_line() {
         consequence: model::Verdict::LowerBound,
         text: text.to_owned(),
     };
-    run.validity = model::Validity::of(vec![reason("Raise -c (and --max-inflight).")]);
+    run.validity = model::Validity::of(vec![reason("Raise -c (and --max-inflight), by 5 % say.")]);
     let page = html::run(&run);
-    let words =
-        "Raise <span class=\"flag\">-c</span> (and <span class=\"flag\">--max-inflight).</span>";
+    let words = "Raise <span class=\"flag\">-c</span> (and <span class=\"flag\">--max-inflight),</span> \
+                 by 5\u{a0}% say.";
     assert!(page.contains(words), "{page}");
 }
 

@@ -112,7 +112,7 @@ mod tests {
         let abstained = |n: usize| vec![model::finding::Abstained::default(); n];
         for (n, words) in [(1, "Not judged: 1 cause<"), (2, "Not judged: 2 causes<")] {
             let found = Findings { abstained: abstained(n), ..Findings::default() };
-            assert!(super::findings(&found).into_string().contains(words), "{words}");
+            assert!(findings(&found).into_string().contains(words), "{words}");
         }
     }
 

@@ -56,9 +56,9 @@ fn limit(run: &Run, style: Style) -> Option<String> {
     run.observed.as_ref()?;
     let findings = verdict::explain(run);
     let first = findings.findings.first()?;
-    // Of an INVALID run its evidence is the reason that stands below the verdict.
-    let is_invalid = run.validity.verdict == Verdict::Invalid;
-    if first.code == "unknown" && (is_invalid || first.evidence_for.is_empty()) {
+    // Of an INVALID run its evidence is the reason that stands below the verdict; of a few requests a note says what to do.
+    let is_told = run.validity.verdict == Verdict::Invalid || shows_no_rate(run);
+    if first.code == "unknown" && (is_told || first.evidence_for.is_empty()) {
         return None;
     }
     let first = crate::findings::first(&findings)?;
@@ -445,6 +445,8 @@ mod tests {
             let text = summary(&run, at(80));
             assert_eq!(text.matches("Limit  ").count(), lines, "{text}");
         }
+        run.response_ns.count = 3;
+        assert!(unknown(&run) && !summary(&run, at(80)).contains("Limit  "));
     }
 
     #[test]
