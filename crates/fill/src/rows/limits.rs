@@ -108,7 +108,7 @@ impl Limits {
     /// What is left of negative numbers is negative.
     fn leave(&mut self, kind: &Type, divisor: f64, rest: f64) {
         let whole = divisor.fract() == 0.0 && rest.fract() == 0.0;
-        if matches!(kind, Type::Int { .. }) && whole && 0.0 <= rest && rest < divisor {
+        if matches!(kind, Type::Int { .. }) && whole && (0.0..divisor).contains(&rest) {
             self.remainder = Some((divisor as i128, rest as i128));
             if rest > 0.0 {
                 self.at_least(0.0);

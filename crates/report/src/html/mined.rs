@@ -129,7 +129,7 @@ fn templates(mined: &Mined) -> Markup {
         let name = format!("{} {}", endpoint.method, endpoint.path);
         vec![
             html! { (clean(&name, 200)) },
-            words(&parameter.name),
+            html! { (clean(&parameter.name, 60)) },
             html! { (clean(&parameter.place, 20)) },
             html! { (clean(&parameter.kind, 20)) },
             html! { (count(parameter.distinct)) },
@@ -173,5 +173,20 @@ fn paths(mined: &Mined) -> Markup {
     html! {
         p.soft { "Queries left away; bots and static files are among them." }
         (parts::rows(&["request", "requests"], mined.top_paths.iter().map(row)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words make their column wide, under a header that stands at the other end.
+    #[test]
+    fn a_parameter_s_name_takes_no_more_room_than_it_needs() {
+        let parameter = Parameter { name: "id".to_owned(), ..Parameter::default() };
+        let endpoint = MinedEndpoint { parameters: vec![parameter], ..MinedEndpoint::default() };
+        let mined = Mined { endpoints: vec![endpoint], ..Mined::default() };
+        let page = templates(&mined).into_string();
+        assert!(page.contains("<td>id</td>"), "{page}");
     }
 }
