@@ -233,7 +233,7 @@ impl Reader<'_> {
                 '*'
             } else if self.mark("/") {
                 '/'
-            } else if self.mark("%") {
+            } else if self.mark("%") || self.word("mod") {
                 '%'
             } else {
                 return Some(left);

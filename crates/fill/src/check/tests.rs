@@ -40,6 +40,7 @@ fn bounds_follow_from_conditions() {
         ("(t >= '2020-01-01'::date)", vec![(3, Bound::From(text("2020-01-01"), false))]),
         ("t < '2020-01-01'", vec![(3, Bound::To(text("2020-01-01"), true))]),
         ("((a % 2) = 0)", vec![(0, Bound::Remainder(2.0, 0.0))]),
+        ("(`a` MOD 2 = 0)", vec![(0, Bound::Remainder(2.0, 0.0))]),
         ("s GLOB 'SKU-?*'", vec![(2, Bound::Like(text("SKU-_%")))]),
     ] {
         assert_eq!(bounds(&read_one(condition)), (wanted, true), "{condition}");
