@@ -156,7 +156,7 @@ fn files_that_are_not_there_are_named() {
     let ended = folder.plimsoll("import curl x.curl --out x.yaml").ok();
     let line = "file: put `body.json` into the workload's folder before a run\n";
     assert!(ended.stderr.contains(line) && !ended.stderr.contains("`pic.png`"), "{ended:#?}");
-    assert!(ended.stderr.contains("in the file's order"), "{ended:#?}");
+    assert!(ended.stderr.contains("make them steps of one of `flows`"), "{ended:#?}");
     let plan = folder.plimsoll("plan x.yaml").ok();
     assert!(plan.stdout.contains("\nNot there; a run needs them:\n  x.yaml:"), "{plan:#?}");
     folder.plimsoll("run x.yaml").refuses(2, "`body.json`");
