@@ -1,23 +1,25 @@
 //! Connections to servers beside the path of requests: to the first address of a name that takes one.
 
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// Connects within `patience` in all; looking up the name takes its own time.
+/// Connects within `patience` in all; looking up the name takes its own time. Each address gets an equal part of what is left,
+/// since one may take no notice of anybody.
 ///
 /// # Errors
 /// Why the last address that was tried took no connection, or that the name has none.
 pub(crate) fn connect(place: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
     let mut why = io::Error::other("the name has no address");
-    let addresses = place.to_socket_addrs()?;
+    let addresses: Vec<SocketAddr> = place.to_socket_addrs()?.collect();
     let until = Instant::now() + patience;
-    for address in addresses {
+    for (tried, address) in addresses.iter().enumerate() {
         let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        let part = left / (addresses.len() - tried) as u32;
+        if part.is_zero() {
             break;
         }
-        match TcpStream::connect_timeout(&address, left) {
+        match TcpStream::connect_timeout(address, part) {
             Ok(stream) => return Ok(stream),
             Err(error) => why = error,
         }
@@ -27,7 +29,7 @@ pub(crate) fn connect(place: impl ToSocketAddrs, patience: Duration) -> io::Resu
 
 #[cfg(test)]
 mod tests {
-    use std::net::{SocketAddr, TcpListener};
+    use std::net::TcpListener;
 
     use super::*;
 
@@ -45,5 +47,18 @@ mod tests {
         assert_eq!(why.kind(), io::ErrorKind::ConnectionRefused);
         let none: &[SocketAddr] = &[];
         assert_eq!(connect(none, PATIENCE).unwrap_err().to_string(), "the name has no address");
+    }
+
+    /// It was waited for until no time was left for the next.
+    #[test]
+    fn an_address_that_does_not_answer_is_followed_by_the_next() {
+        let [silent, listener] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [is_silent, listens] = [&silent, &listener].map(|it| it.local_addr().unwrap());
+        // A queue that is full takes nobody else.
+        let fill = || TcpStream::connect_timeout(&is_silent, Duration::from_millis(200)).ok();
+        let queued: Vec<TcpStream> = std::iter::from_fn(fill).collect();
+        let stream = connect(&[is_silent, listens][..], Duration::from_secs(2)).unwrap();
+        assert_eq!(stream.peer_addr().unwrap(), listens);
+        drop(queued);
     }
 }

@@ -26,17 +26,22 @@ pub struct Writer {
     queue: Arc<PageQueue>,
     reopen: AtomicBool,
     error: Mutex<Option<String>>,
+    /// As it was opened first, until lines are written.
+    first: Mutex<Option<File>>,
 }
 
 impl Writer {
-    /// Of a queue, to a file that is appended to. The file is opened once to see that it can be.
+    /// Of a queue, to a file that is appended to. It is opened here to see that it can be, and stays open: the reader of a pipe
+    /// would take its end for that of the log.
     ///
     /// # Errors
     /// When it cannot be opened.
     pub fn new(path: &Path, format: LogFormat, queue: Arc<PageQueue>) -> io::Result<Self> {
-        open(path)?;
+        let mut file = open(path)?;
+        lines::end_last(&mut file, path);
         let (reopen, error) = (AtomicBool::new(false), Mutex::default());
-        Ok(Self { path: path.to_owned(), format, queue, reopen, error })
+        let first = Mutex::new(Some(file));
+        Ok(Self { path: path.to_owned(), format, queue, reopen, error, first })
     }
 
     /// The queue that pages come from.
@@ -56,12 +61,13 @@ impl Writer {
 
     /// Writes until it is told to stop, and then what is left. `current` has the names of routes.
     pub fn run(&self, current: &Current, stop: &AtomicBool) {
-        let mut file = None;
+        let mut file = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut tried: Option<Instant> = None;
         loop {
             let last = stop.load(Ordering::SeqCst);
             if self.reopen.swap(false, Ordering::SeqCst) {
-                (file, tried) = (None, None);
+                // What was open is closed only then, for the reader of a pipe.
+                (file, tried) = (self.opened(), Some(Instant::now()));
             }
             if file.is_none() && tried.is_none_or(|at| at.elapsed() >= AGAIN) {
                 tried = Some(Instant::now());
@@ -129,7 +135,9 @@ fn open(path: &Path) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Read, Write};
+
+    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
     use super::*;
 
@@ -150,5 +158,20 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         file = open(&folder.path().join("log")).ok();
         assert!(write(&mut file, b"a line\n") && writer.error().is_none());
+    }
+
+    /// It was closed again, and the reader, for whom that is the end, was gone when lines came.
+    #[test]
+    fn a_pipe_is_open_from_the_start_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
+        let queue = Arc::new(PageQueue::new(1.0));
+        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let came = reader.expect("it is there").read(&mut [0]).map_err(|error| error.kind());
+        assert_eq!(came, Err(io::ErrorKind::WouldBlock));
+        assert!(writer.error().is_none());
     }
 }

@@ -6,7 +6,7 @@ use net::{Close, Net};
 use wire::{ResponseEvent, ResponseTo};
 
 use super::failure::Failure;
-use super::to_upstream::send_up;
+use super::to_upstream::{lacks_resources, send_up};
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::health::CheckFailure;
@@ -27,12 +27,16 @@ impl Worker {
             }
             server.check_ns = now.saturating_add(rule.every_ns);
             let due = now.saturating_add(rule.timeout_ns);
-            // A check that cannot be made for want of files says nothing of the server.
-            if let Some(token) = self.open_up(net, number as u32, NONE, due) {
-                self.pools.servers[number].checking = true;
-                if let Some(up) = self.ups.get_mut(token) {
-                    up.check = up.server;
+            match self.open_up(net, number as u32, NONE, due) {
+                Ok(token) => {
+                    self.pools.servers[number].checking = true;
+                    if let Some(up) = self.ups.get_mut(token) {
+                        up.check = up.server;
+                    }
                 }
+                // That says nothing of the server.
+                Err(error) if lacks_resources(&error) => {}
+                Err(_) => self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::Local))),
             }
         }
     }

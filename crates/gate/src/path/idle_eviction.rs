@@ -194,7 +194,7 @@ mod tests {
         served(&mut worker, &mut wires);
         wires.now += IDLE_NS;
         let no_client = crate::policy::NONE;
-        assert_eq!(worker.open_up(&mut wires, 0, no_client, u64::MAX), None);
+        assert!(worker.open_up(&mut wires, 0, no_client, u64::MAX).is_err());
         assert!(wires.closed.is_empty());
     }
 }

@@ -143,7 +143,7 @@ impl Worker {
         }
         let state = &mut self.pools.servers[server as usize];
         let idle = state.idle.pop();
-        let token = idle.or_else(|| self.open_up(net, server, NONE, due));
+        let token = idle.or_else(|| self.open_up(net, server, NONE, due).ok());
         let health = &self.pools.servers[server as usize].health;
         match token {
             Some(_) => health.begin(),

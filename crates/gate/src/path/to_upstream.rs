@@ -3,7 +3,10 @@
 //! Owns connections to servers from connect to close, and the pressure back on clients that send faster than the
 //! upstream takes.
 
+use std::io;
+
 use net::{Close, ConnId, Net, Peer, Route};
+use rustix::io::Errno;
 use tls::Tls;
 use wire::ResponseTo;
 
@@ -61,9 +64,16 @@ impl Worker {
         exchange.connect_ns = now;
         let due = now.saturating_add(exchange.timeouts.connect_ns);
         let client_token = client.token;
-        let Some(token) = self.open_up(net, server, client_token, due) else {
-            self.pools.servers[server as usize].health.failed_by(Failure::Local);
-            return self.answer_fault(net, client, Fault::Upstream(Failure::Local), false);
+        let token = match self.open_up(net, server, client_token, due) {
+            Ok(token) => token,
+            // That is no fault of the server, and there is nothing left for a connection to another one either.
+            Err(error) if lacks_resources(&error) => {
+                self.pools.servers[server as usize].health.failed_by(Failure::Local);
+                return self.answer_fault(net, client, Fault::Upstream(Failure::Local), false);
+            }
+            Err(_) => {
+                return self.fail(net, client, Close::Now, Fault::Upstream(Failure::Local), false);
+            }
         };
         exchange.up = token;
         let to = if exchange.head_only { ResponseTo::Head } else { ResponseTo::Other };
@@ -72,21 +82,26 @@ impl Worker {
         }
     }
 
-    /// Opens a connection to a server. `None` where nothing local was left for it.
+    /// Opens a connection to a server.
+    ///
+    /// # Errors
+    /// When nothing is left for it, see [`lacks_resources`], or this machine has no address of the server's family.
     pub(super) fn open_up<N: Net>(
         &mut self,
         net: &mut N,
         server: u32,
         client: u32,
         due: u64,
-    ) -> Option<u32> {
+    ) -> io::Result<u32> {
         let token = self.ups.next();
         let state = &self.pools.servers[server as usize];
         let address = &self.pools.pools[state.pool as usize].upstream.addresses[state.place];
         let tls = match (&address.tls, self.policy.trust()) {
             (None, _) => None,
-            (Some(name), Some(trust)) => Some(Box::new(trust.connect(name)?)),
-            (Some(_), None) => return None,
+            (Some(name), Some(trust)) => {
+                Some(Box::new(trust.connect(name).ok_or(io::ErrorKind::InvalidInput)?))
+            }
+            (Some(_), None) => return Err(io::ErrorKind::InvalidInput.into()),
         };
         let route = Route { to: Peer::Tcp(state.socket), from: None };
         let id = self.connect_by(net, token, &route, client)?;
@@ -99,10 +114,10 @@ impl Worker {
         self.up_due[token as usize] = due;
         self.pools.servers[server as usize].open += 1;
         count(&self.counts().connects);
-        Some(token)
+        Ok(token)
     }
 
-    /// Asks for a connection: again where no file was left for it, and an idle client made room. Checks and shadows cost no client
+    /// Asks for a connection: again where nothing was left for it, and an idle client made room. Checks and shadows cost no client
     /// its connection.
     fn connect_by<N: Net>(
         &mut self,
@@ -110,18 +125,16 @@ impl Worker {
         token: u32,
         route: &Route,
         client: u32,
-    ) -> Option<ConnId> {
-        let made = net.connect(UP | token, route);
-        if made.is_ok() || client == NONE {
-            return made.ok();
-        }
+    ) -> io::Result<ConnId> {
+        let mut made = net.connect(UP | token, route);
         let now = net.now();
-        while self.close_idlest(net, now) {
-            if let Ok(id) = net.connect(UP | token, route) {
-                return Some(id);
-            }
+        while client != NONE
+            && made.as_ref().is_err_and(lacks_resources)
+            && self.close_idlest(net, now)
+        {
+            made = net.connect(UP | token, route);
         }
-        None
+        made
     }
 
     /// A connection stands.
@@ -230,6 +243,13 @@ impl Worker {
     }
 }
 
+/// Whether a connection could not be made for want of what others hold: files, or the kernel's memory.
+pub(super) fn lacks_resources(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    let wants = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::NOSPC];
+    errno.is_some_and(|errno| wants.contains(&errno))
+}
+
 /// Sends plaintext on a connection, in TLS where that is spoken.
 pub(super) fn send_up<N: Net>(
     net: &mut N,
@@ -252,11 +272,12 @@ pub(super) fn send_up<N: Net>(
 #[cfg(test)]
 mod tests {
     use net::{Event, Handler, Operation};
-    use rustix::io::Errno;
 
     use super::*;
     use crate::path::wires::{Wires, accepts, receives, worker_of};
-    use crate::policy::{Policy, Upstream};
+    use crate::policy::{ActiveCheck, Balance, Policy, Upstream, UpstreamAddress};
+
+    const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
     /// It was said that the server takes no connections.
     #[test]
@@ -265,7 +286,7 @@ mod tests {
         let (shared, mut worker) = worker_of(Policy::open(upstream), None);
         let mut wires = Wires::new();
         let client = accepts(&mut worker, &mut wires).expect("there is room");
-        receives(&mut worker, &mut wires, client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        receives(&mut worker, &mut wires, client, GET);
         let errno = Errno::ADDRNOTAVAIL.raw_os_error();
         let gone = net::Failure { during: Operation::Connect, errno };
         let mut attempts = 0;
@@ -277,5 +298,47 @@ mod tests {
         assert!(answer.contains(Failure::Local.detail()), "{answer}");
         let failed_by = shared.health.view(wires.now)[0].failed_by;
         assert_eq!((failed_by[Failure::Local as usize], attempts), (2, 2));
+    }
+
+    /// As on a machine without IPv6: an idle client was closed for each request, no other server was asked, and no check failed.
+    #[test]
+    fn a_server_of_a_family_that_is_missing_is_left_out() {
+        let addresses = ["[::1]:1", "127.0.0.1:1"].map(|text| UpstreamAddress {
+            text: text.to_owned(),
+            socket: text.parse().unwrap(),
+            tls: None,
+        });
+        let active = ActiveCheck {
+            path: "/".to_owned(),
+            every_ns: 1_000_000,
+            timeout_ns: 1_000_000,
+            up_after: 1,
+            down_after: 1,
+        };
+        let first = addresses[0].socket;
+        let upstream = Upstream {
+            addresses: addresses.to_vec(),
+            balance: Balance::RoundRobin,
+            active: Some(active),
+            ..Upstream::of("api", first)
+        };
+        let (shared, mut worker) = worker_of(Policy::open(upstream), None);
+        let mut wires = Wires::new();
+        let clients = [(); 3].map(|()| accepts(&mut worker, &mut wires).expect("there is room"));
+        receives(&mut worker, &mut wires, clients[0], GET);
+        let (up, _) = wires.connecting.pop().expect("a connection to the other server");
+        Handler::<Wires>::event(&mut worker, &mut wires, up, Event::Connected);
+        receives(&mut worker, &mut wires, up, b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        // The first client is idle for long enough to be closed.
+        wires.now += 2_000_000_000;
+        receives(&mut worker, &mut wires, clients[1], GET);
+        receives(&mut worker, &mut wires, clients[2], GET);
+        assert!(wires.closed.is_empty(), "{:?}", wires.closed);
+        let is_502 = |sent: &Vec<u8>| sent.starts_with(b"HTTP/1.1 502 ");
+        assert!(!wires.sent.iter().any(is_502), "the other server was not asked");
+        let now = wires.now;
+        worker.begin_checks(&mut wires, now);
+        let view = shared.health.view(now);
+        assert!(view[0].failed > 0 && view[0].down && !view[1].down, "{view:?}");
     }
 }

@@ -1,10 +1,10 @@
-//! A net without sockets, for tests of a worker: keeps what is sent, and lets time pass.
+//! A net without sockets and without IPv6, for tests of a worker: keeps what is sent, and lets time pass.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Route, Taken};
+use net::{BlobId, Close, ConnId, Event, Handed, Handler, Net, Peer, Route, Taken};
 use rustix::io::Errno;
 
 use super::connection_caps::Caps;
@@ -64,7 +64,10 @@ impl Net for Wires {
         Handed::default()
     }
     fn hand_over(&mut self) {}
-    fn connect(&mut self, token: u32, _route: &Route) -> io::Result<ConnId> {
+    fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
+        if matches!(route.to, Peer::Tcp(SocketAddr::V6(_))) {
+            return Err(Errno::AFNOSUPPORT.into());
+        }
         let left = self.files.checked_sub(1);
         self.files = left.ok_or_else(|| io::Error::from(Errno::MFILE))?;
         let conn = self.open();
