@@ -20,7 +20,7 @@ use crate::value::Value;
 /// Rows by which it is told how common values are.
 const SAMPLE: u64 = 1024;
 /// A value is common that more than one in so many rows has.
-const COMMON: f64 = 10.0;
+const COMMON: u64 = 10;
 /// Columns that are compared at most.
 const MOST_COLUMNS: usize = 8;
 /// A value of so many characters that no other row of the sample has is nobody else's: a time to the second, a mail.
@@ -38,8 +38,8 @@ pub struct Content {
 #[derive(Debug)]
 struct Compared {
     column: usize,
-    /// Values that more than one row of the sample has, and the share of rows that have them.
-    shares: HashMap<String, f64>,
+    /// Values that more than one row of the sample has, and whether they are common.
+    repeated: HashMap<String, bool>,
 }
 
 impl Content {
@@ -57,20 +57,19 @@ impl Content {
                 }
             }
         }
-        let share = |count: u64| count as f64 / sample as f64;
-        let is_telling = |count: &&u64| **count == 1 || !is_common(share(**count));
+        let is_common = |count: u64| count > 1 && count * COMMON > sample;
         let compared = columns.into_iter().zip(seen).map(|(column, seen)| {
-            let telling: u64 = seen.values().filter(is_telling).sum();
+            let telling: u64 = seen.values().filter(|count| !is_common(**count)).sum();
             let repeated = seen.into_iter().filter(|(_, count)| *count > 1);
-            let shares = repeated.map(|(text, count)| (text, share(count))).collect();
-            (telling, Compared { column, shares })
+            let repeated = repeated.map(|(text, count)| (text, is_common(count))).collect();
+            (telling, Compared { column, repeated })
         });
-        let mut compared: Vec<(u64, Compared)> = compared.collect();
+        let mut compared: Vec<(u64, Compared)> =
+            compared.filter(|(telling, _)| *telling > 0).collect();
         compared.sort_by_key(|(telling, _)| Reverse(*telling));
         compared.truncate(MOST_COLUMNS);
-        let tells = compared.first().is_some_and(|(telling, _)| *telling > 0);
-        let columns = compared.into_iter().map(|(_, column)| column).collect();
-        tells.then_some(Self { table, columns })
+        let columns: Vec<Compared> = compared.into_iter().map(|(_, column)| column).collect();
+        (!columns.is_empty()).then_some(Self { table, columns })
     }
 
     /// The rows of these numbers under whose keys others' are by now, in order.
@@ -107,38 +106,26 @@ impl Content {
         Ok(replaced)
     }
 
-    /// Whether less than half of what tells is as it was written, and no value is that nobody else has. A common value
-    /// tells where it is as it was written, the less the more rows have it, and nothing where it is not.
+    /// Whether less than half of the values that tell are as they were written, and none is that nobody else has. Common
+    /// values that are the same tell nothing, however many they are: a country, its currency and its language come together.
     fn is_anothers(&self, written: &[Value], cells: &[Option<&str>]) -> bool {
-        let (mut telling, mut same) = (0.0, 0.0);
+        let (mut telling, mut same) = (0, 0);
         for ((compared, value), cell) in self.columns.iter().zip(written).zip(cells) {
-            if *value == Value::Null {
+            let text = value.text();
+            let repeated = compared.repeated.get(&text);
+            if *value == Value::Null || repeated == Some(&true) {
                 continue;
             }
-            let text = value.text();
-            let share = compared.shares.get(&text).copied();
+            telling += 1;
             if cell.is_some_and(|cell| is_same(value, cell)) {
-                if share.is_none() && text.chars().count() >= LONG {
+                if repeated.is_none() && text.chars().count() >= LONG {
                     return false;
                 }
-                telling += weight(share);
-                same += weight(share);
-            } else if !share.is_some_and(is_common) {
-                telling += 1.0;
+                same += 1;
             }
         }
-        2.0 * same < telling
+        2 * same < telling
     }
-}
-
-fn is_common(share: f64) -> bool {
-    share * COMMON > 1.0
-}
-
-/// How much it tells that a row has a value which this share of rows has: 1 of a value that is not common, as much of
-/// several common ones that so few rows have together by chance.
-fn weight(share: Option<f64>) -> f64 {
-    share.map_or(1.0, |share| (-share.ln() / COMMON.ln()).min(1.0))
 }
 
 /// The columns whose values can be compared; none where the table has no key. A reference that is filled in a second pass
@@ -272,7 +259,7 @@ mod tests {
     fn a_row_is_anothers_where_too_little_of_it_is_as_it_was_written() {
         let columns = ["a", "b", "c"].iter().enumerate().map(|(column, common)| Compared {
             column,
-            shares: HashMap::from([((*common).to_owned(), 0.3), ("some".to_owned(), 0.01)]),
+            repeated: HashMap::from([((*common).to_owned(), true), ("some".to_owned(), false)]),
         });
         let content = Content { table: 0, columns: columns.collect() };
         let long = "ann.lee7@example.com";
@@ -282,10 +269,9 @@ mod tests {
             (["x", "y", "z"], ["else", "else", "else"], true),
             // One that nobody else has is enough.
             (["x", "y", long], ["else", "else", long], false),
-            // What is common tells little where it is the same, and nothing where it is not.
+            // What is common, and nothing at all, tells nothing.
             (["a", "y", "z"], ["a", "else", "else"], true),
-            (["a", "b", "z"], ["a", "else", "else"], true),
-            (["a", "b", "z"], ["a", "b", "else"], false),
+            (["a", "b", "z"], ["a", "b", "else"], true),
             (["a", "b", "c"], ["else", "else", "else"], false),
             (["a", "b", "z"], ["else", "else", "z"], false),
             (["some", "y", "c"], ["some", "else", "else"], false),
