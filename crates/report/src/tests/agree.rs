@@ -291,7 +291,7 @@ fn a_spectrum_has_the_percentiles_of_the_table() {
 /// Nothing is late and nothing waits in a closed loop, which offers no rate.
 #[test]
 fn what_is_zero_throughout_has_no_row_and_no_column() {
-    let mut run = fixture::sound::closed();
+    let mut run = sample::closed_loop();
     run.late_ns = model::Summary { count: 10_000, ..model::Summary::default() };
     let shown = |run: &Run| {
         let text = text::details(run, false, Style::default());
