@@ -83,19 +83,41 @@ impl WorkerSum {
         self.steps.extend(steps.iter().take(room));
     }
 
-    /// What its core was used for.
+    /// What its core was used for. The kernel counts a wait when it ends, so that some of it may lie before a short window.
     pub(super) fn share(&self) -> WorkerShare {
-        let ratio =
-            |nanos: Nanos| if self.wall_ns > 0 { nanos as f64 / self.wall_ns as f64 } else { 0.0 };
+        let ratio = |nanos: Nanos| match self.wall_ns {
+            0 => 0.0,
+            wall => (nanos as f64 / wall as f64).min(1.0),
+        };
         WorkerShare {
             busy_ratio: ratio(self.cpu_ns),
             queued_ratio: ratio(self.queued_ns),
-            paused_ratio: ratio(self.paused_ns).min(1.0),
+            paused_ratio: ratio(self.paused_ns),
             paused_max_ns: self.paused_max_ns,
             pauses: self.pauses,
             page_ins: self.page_ins,
             responses: self.responses,
             req_per_s: StepSummary::of(&self.steps),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_share_of_a_short_window_is_above_it() {
+        let used = WorkerUse {
+            cpu_ns: 300,
+            queued_ns: 20_000_000,
+            wall_ns: 1_000,
+            ..WorkerUse::default()
+        };
+        let mut sum = WorkerSum::default();
+        assert_eq!(sum.share().queued_ratio, 0.0);
+        sum.add(&used);
+        let share = sum.share();
+        assert_eq!((share.busy_ratio, share.queued_ratio), (0.3, 1.0));
     }
 }
