@@ -171,7 +171,7 @@ fn keys(out: &mut String, by_key: &ByKey) {
     }
 }
 
-/// Connections, and answers that the gateway gave itself before or after the policy.
+/// Connections, and responses that the gateway gave itself before or after the policy.
 fn path(out: &mut String, counts: &PathCounts) {
     gauge(out, "plimsoll_gate_connections", "Connections of clients.", counts.open as f64);
     let name = "plimsoll_gate_connections_total";

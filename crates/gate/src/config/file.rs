@@ -139,7 +139,7 @@ pub struct CheckConfig {
     /// How often (default 2s).
     #[serde(default, deserialize_with = "wait")]
     pub every: Option<Duration>,
-    /// How long an answer may take (default 1s).
+    /// How long a response may take (default 1s).
     #[serde(default, deserialize_with = "wait")]
     pub timeout: Option<Duration>,
     /// Answers in a row that bring a server back (default 2).
@@ -171,7 +171,7 @@ pub struct RouteConfig {
     /// Name of the upstream.
     #[schemars(with = "String")]
     pub upstream: Spanned<String>,
-    /// Sends some of its requests to another upstream too, whose answers are not waited for.
+    /// Sends some of its requests to another upstream too, whose responses are not waited for.
     pub shadow: Option<ShadowConfig>,
     /// Whether no key is asked for.
     #[serde(default)]
@@ -187,7 +187,7 @@ pub struct RouteConfig {
     /// Headers of requests.
     #[serde(default)]
     pub request_headers: HeaderConfig,
-    /// Headers of answers.
+    /// Headers of responses.
     #[serde(default)]
     pub response_headers: HeaderConfig,
     /// Bounds on time.
@@ -259,13 +259,13 @@ pub struct TimeoutConfig {
     /// To connect (default 2s).
     #[serde(deserialize_with = "wait")]
     pub connect: Option<Duration>,
-    /// From the request to the first byte of the answer (default 30s).
+    /// From the request to the first byte of the response (default 30s).
     #[serde(deserialize_with = "wait")]
     pub first_byte: Option<Duration>,
-    /// From admission to the last byte of the answer (default 5m).
+    /// From admission to the last byte of the response (default 5m).
     #[serde(deserialize_with = "wait")]
     pub whole: Option<Duration>,
-    /// Without a byte inside an answer or a tunnel (default 1m).
+    /// Without a byte inside a response or a tunnel (default 1m).
     #[serde(deserialize_with = "wait")]
     pub idle: Option<Duration>,
 }
@@ -402,7 +402,7 @@ pub struct ClientConfig {
     /// Between requests of a connection (default 75s).
     #[serde(deserialize_with = "wait")]
     pub idle: Option<Duration>,
-    /// For a client to take some of its answer: at least as much as it would have to send of a body (default 30s).
+    /// For a client to take some of its response: at least as much as it would have to send of a body (default 30s).
     #[serde(deserialize_with = "wait")]
     pub send_idle: Option<Duration>,
     /// Connections of one address (IPv6: of each /64; default 4096).

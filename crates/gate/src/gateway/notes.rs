@@ -163,7 +163,7 @@ fn is_time(text: &str) -> bool {
 pub(super) fn mostly_errors(line: &Line, mostly: Option<u16>) -> Option<String> {
     let (measured, status) = (line.status.filter(|status| *status < 400)?, mostly?);
     Some(format!(
-        "the load line no longer fits: most of the API's answers are errors, such as {status}, and {measured} was measured: \
+        "the load line no longer fits: most of the API's responses are errors, such as {status}, and {measured} was measured: \
          see whether it is the same API, then measure again"
     ))
 }

@@ -44,7 +44,7 @@ pub enum Failure {
     OtherName,
     /// Its certificate is of no authority that is trusted.
     Untrusted,
-    /// Its answer was not complete within the time that the route gives all of it.
+    /// Its response was not complete within the time that the route gives all of it.
     TooLong,
 }
 
@@ -159,14 +159,14 @@ impl Failure {
             Self::Closed => "The API closed the connection before it answered.",
             Self::Unread => "The API closed the connection while the request was still being sent.",
             Self::Late => "The API took too long to answer.",
-            Self::NotHttp => "The API's answer is not HTTP/1.",
-            Self::HeadTooLong => "The head of the API's answer is too long.",
-            Self::Framing => "The API's answer breaks a rule of HTTP/1.1.",
-            Self::Cut => "The API's answer ended too early.",
+            Self::NotHttp => "The API's response is not HTTP/1.",
+            Self::HeadTooLong => "The head of the API's response is too long.",
+            Self::Framing => "The API's response breaks a rule of HTTP/1.1.",
+            Self::Cut => "The API's response ended too early.",
             Self::Expired => "The API could not be reached: its certificate has expired.",
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
-            Self::TooLong => "The API took too long to end its answer.",
+            Self::TooLong => "The API took too long to end its response.",
             Self::Local => "The gateway has no address, port or file left to reach the API.",
         }
     }
@@ -183,13 +183,13 @@ impl Failure {
             Self::NotHttp => "answers with something that is not HTTP/1",
             Self::HeadTooLong => "answers with a head that is too long or never ends",
             Self::Framing => "answers against the rules of HTTP/1.1 (headers or framing)",
-            Self::Cut => "ends answers too early, or stops within them",
+            Self::Cut => "ends responses too early, or stops within them",
             Self::Expired => "shows a certificate that has expired",
             Self::OtherName => "shows a certificate that is for another name than the server's",
             Self::Untrusted => {
                 "shows a certificate of an authority that is not trusted (see `authorities`)"
             }
-            Self::TooLong => "does not end answers in time (`whole` of the route's `timeouts`)",
+            Self::TooLong => "does not end responses in time (`whole` of the route's `timeouts`)",
             Self::Local => {
                 "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
             }

@@ -131,7 +131,7 @@ impl Worker {
         self.settle(net, client);
     }
 
-    /// Where the request that tries a server is being answered, others may try it too: an answer or a tunnel may last for hours.
+    /// Where the request that tries a server is being answered, others may try it too: a response or a tunnel may last for hours.
     fn end_trial(&self, client: &mut Client) {
         if let Some(exchange) = &mut client.exchange
             && exchange.first_byte_ns > 0

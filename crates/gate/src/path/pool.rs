@@ -199,7 +199,7 @@ impl Pools {
                 taken => return (chosen, taken == Taken::OnTrial),
             }
         }
-        // That those are full which are well is no reason to ask one that is not.
+        // A server that is well but full is no reason to send the request to one that is not well.
         let is_full = |number: u32| {
             let server = &self.servers[number as usize];
             number != not && !server.has_room(most) && server.health.is_well(now_ns)
@@ -301,7 +301,7 @@ mod tests {
         (0..rule.failures).for_each(|_| pools.servers[0].health.did_not_answer(&rule, 0));
         pools.servers[1].open = 2;
         assert_eq!(pools.choose(0, NONE, 1).0, NONE);
-        // Of one that has just failed itself, nothing is expected.
+        // Where the one that is full has just failed the request itself, the other is asked.
         assert_eq!(pools.choose(0, 1, 1).0, 0);
     }
 

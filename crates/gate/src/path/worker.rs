@@ -199,7 +199,7 @@ impl<N: Net> Handler<N> for Worker {
         count(&self.counts().accepted);
         let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
-        // Who has all that an address may have takes nobody else's connection.
+        // Looked at first: an address at its limit must not cost another client its connection.
         let of_address = self.shared.caps.add(ip, bounds.connections_per_address);
         if !of_address || matches!(tls, Some(None)) || !self.has_room(net, now) {
             if of_address {

@@ -111,7 +111,7 @@ fn of_authority() -> Made {
     Made::of(&made.pem(), &key.serialize_pem())
 }
 
-/// Such a one is no server's for rustls.
+/// rustls alone refuses such a certificate from a server.
 #[test]
 fn an_upstream_whose_own_certificate_was_named_is_trusted() {
     for io in interfaces() {

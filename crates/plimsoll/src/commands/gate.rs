@@ -99,7 +99,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
             let known = watched.filter(|known| known.is_of(&files));
             watched = known.or_else(|| Some(Watched::new(files, read_at)));
         }
-        // What is tried from here on is said by the next look.
+        // Files that change from here on may be newer than what this round has read.
         read_at = SystemTime::now();
     }
     let control = Arc::clone(gateway.control());

@@ -43,7 +43,7 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
             path.display()
         ));
     }
-    // To be read alone: who writes to it keeps nobody from looking.
+    // Opened read-only, so that a process that writes to it does not block this.
     let store = Store::inspect(path).or_else(|error| cannot_run(error.to_string()))?;
     let to_s = now_s() + 60;
     let from_s = to_s.saturating_sub_unsigned(args.since / SECOND);

@@ -28,7 +28,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Of files that were read at this time or later: what was written since may have been read before that.
+    /// Of files that were read at this time or later. One that was written since counts as changed: it may have been read before.
     pub fn new(paths: Vec<PathBuf>, read_at: SystemTime) -> Self {
         let since = read_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
