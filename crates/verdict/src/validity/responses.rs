@@ -218,7 +218,8 @@ fn failures_began(run: &Run, few: bool) -> Option<Began> {
             true => filling * sum(blocks, &|block| block.duration_ns),
             false => sum(blocks, &|block| block.attempts),
         };
-        sum(blocks, &failed) / all.max(1.0)
+        // Some took longer than the mean, or began before these blocks.
+        (sum(blocks, &failed) / all.max(1.0)).min(1.0)
     };
     let began = (3..whole.len()).filter_map(|at| {
         let (until, since) = whole.split_at(at);
