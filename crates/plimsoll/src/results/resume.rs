@@ -65,7 +65,8 @@ pub fn own_args<A: Resumable>(dir: &Path, stored: &[String], given: &A) -> Resul
     }
 }
 
-/// Makes sure that what a folder holds, such as `a sweep`, is of the URL that goes on. `held` has its secrets masked.
+/// Makes sure that a folder's result, `a sweep` for example, is of the URL with which it is to go on. The secrets in `held`
+/// are masked.
 ///
 /// # Errors
 /// When that is another one.

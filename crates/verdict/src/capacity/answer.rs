@@ -24,7 +24,7 @@ pub struct Answer {
     pub high: Option<f64>,
     /// Levels inside the interval, above `level`, that broke: ascending.
     pub broke_inside: Vec<f64>,
-    /// Levels up to `level` that broke: ascending.
+    /// Levels below `level` that broke: ascending.
     pub broke_below: Vec<f64>,
     /// Window of the hold that confirmed it.
     pub confirmed_for_ns: Option<Nanos>,
@@ -67,7 +67,7 @@ pub(super) fn of(search: &Search) -> Option<Answer> {
         low: low.min(level),
         high,
         broke_inside: broke(search, |at| at > level && high.is_some_and(|high| at < high)),
-        broke_below: broke(search, |at| at <= level),
+        broke_below: broke(search, |at| at < level),
         confirmed_for_ns: (fed.step.purpose == Purpose::Hold).then_some(fed.step.window_ns),
         limited_by: broke_above.and_then(|above| limited_by(fed, above)),
         overload: reverse::overload(search),

@@ -430,6 +430,12 @@ fn a_level_that_broke_below_a_confirmed_one_is_named() {
     let broke = |text: &str| text.contains("broke, although more was carried");
     let text = words::sentence(&found, ending);
     assert!(!broke(&text), "{text}");
+    let last = found.fed.last().expect("a step").step;
+    let level = found.answer().expect("an answer").level;
+    let same = Step { purpose: Purpose::Search, level, ..last };
+    found.feed(same, judged(Outcome::Broke, level, 5e8), took(&same));
+    let text = words::sentence(&found, ending);
+    assert!(!broke(&text), "no more was carried: {text}");
     for (level, words) in
         [(5_000.0, ". 5,000/s broke,"), (4_000.0, ". 2 levels from 4,000/s to 5,000/s broke,")]
     {

@@ -197,8 +197,8 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
     text
 }
 
-/// Which levels broke that an answer does not look like, inside of its interval or below a level that was confirmed, as
-/// further sentences; empty where none did.
+/// Names the levels that broke inside the interval, and below a level that was confirmed, as further sentences; empty
+/// where none did.
 fn broke_too(search: &Search, answer: &Answer) -> String {
     let kind = search.settings().kind;
     let inside = levels(kind, &answer.broke_inside).map_or_else(String::new, |named| {

@@ -134,8 +134,8 @@ impl<'a> Facts<'a> {
         Some(found.text.split_once(". ").map_or(found.text.as_str(), |(evidence, _)| evidence))
     }
 
-    /// That the generator was not running for a while, in words, where it was not: what waited at the server meanwhile, or came
-    /// all at once afterwards, says nothing of the server.
+    /// Says so where the generator did not run for a while: what waited at the server meanwhile, or was sent all at once
+    /// afterwards, says nothing of the server.
     pub fn generator_stood_still(&self) -> Option<String> {
         let codes = [ReasonCode::GeneratorPaused, ReasonCode::Throttled];
         let stood = codes.into_iter().any(|code| self.doubts(code).is_some());

@@ -46,8 +46,8 @@ impl Gaps {
         affected.then_some(Verdict::LowerBound)
     }
 
-    /// Whether even the longest gap, until all is done that it left, is little beside what responses take: then it costs little,
-    /// however often one comes. Who has no time left never catches up.
+    /// Whether the longest gap, with the time of catching up behind it, is short beside the median response time: such gaps
+    /// cost little, however many there are. A worker that is never idle does not catch up.
     fn is_little(&self, run: &Run) -> bool {
         let taken =
             run.generator.workers.iter().map(|worker| worker.busy_ratio + worker.queued_ratio);

@@ -123,18 +123,18 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     Some((consequence, evidence))
 }
 
-/// A share of the users' time in a closed loop.
+/// A part of the users' time as a share of it; 0 in an open loop, where no such time is kept.
 fn share_of_time(run: &Run, part: fn(&Presence) -> Nanos) -> f64 {
     let presence = run.presence.as_ref().filter(|presence| presence.user_ns > 0);
     presence.map_or(0.0, |presence| part(presence) as f64 / presence.user_ns as f64)
 }
 
-/// That of responses which failed.
+/// The share of the users' time that responses took which failed.
 fn time_failing(run: &Run) -> f64 {
     share_of_time(run, |presence| presence.failing_ns)
 }
 
-/// That without the server: from the beginning of an attempt without a response to that of the next with one.
+/// The share of the users' time from the beginning of an attempt without a response to that of the next with one.
 fn time_down(run: &Run) -> f64 {
     share_of_time(run, |presence| presence.down_ns)
 }
@@ -218,7 +218,8 @@ fn failures_began(run: &Run, few: bool) -> Option<Began> {
             true => filling * sum(blocks, &|block| block.duration_ns),
             false => sum(blocks, &|block| block.attempts),
         };
-        sum(blocks, &failed) / all.max(1.0)
+        // Some took longer than the mean, or began before these blocks.
+        (sum(blocks, &failed) / all.max(1.0)).min(1.0)
     };
     let began = (3..whole.len()).filter_map(|at| {
         let (until, since) = whole.split_at(at);

@@ -122,6 +122,9 @@ fn failures_that_take_much_of_the_users_time_are_named_though_they_are_few() {
                   time, 0.00 % of it until 4.00s into the window and 50.00 % since, to the end; ";
     assert!(text.contains(wanted), "{text}");
     assert!(text.ends_with("those wait long."), "{text}");
+    // Their mean length is more than the last two seconds have room for.
+    let (_, _, text) = judged_with(|at| if at < 8 { 0 } else { 30 });
+    assert!(text.contains("until 8.00s into the window and 100.00 % since, to the end"), "{text}");
     // A few that are slow all along are what the server does.
     let healthy: [fn(u64) -> u64; 2] = [|_| 7, |at| if at < 9 { 0 } else { 15 }];
     for failed_at in healthy {
