@@ -2,7 +2,7 @@
 //! templates of their paths.
 
 use crate::filter::{Filter, Kind, Sorter};
-use crate::format::Reader;
+use crate::format::{Format, Reader};
 use crate::given::Given;
 use crate::hit::Bad;
 use crate::repeated::{Frequent, Repeated};
@@ -15,7 +15,7 @@ use crate::{LONGEST_LINE, lines};
 /// Points of the curve over the whole log at most.
 const MOST_POINTS: usize = 400;
 
-/// Bytes of a bad line that are kept.
+/// Bytes of a bad line that are shown.
 const SAMPLE: usize = 200;
 
 /// A line with its place in the log.
@@ -125,7 +125,7 @@ impl Survey {
         let (count, sample) = &mut self.bad[bad.index()];
         *count += 1;
         if sample.as_ref().is_none_or(|(first, _)| order < *first) {
-            *sample = Some((order, start_of(line).to_vec()));
+            *sample = Some((order, line[..line.len().min(LONGEST_LINE)].to_vec()));
         }
     }
 
@@ -154,8 +154,16 @@ impl Survey {
     pub fn bad(&self) -> impl Iterator<Item = (Bad, u64, &[u8])> {
         let kinds = Bad::ALL.into_iter().zip(&self.bad).filter(|(_, (count, _))| *count > 0);
         kinds.map(|(bad, (count, sample))| {
-            (bad, *count, sample.as_ref().map_or(b"".as_slice(), |(_, sample)| sample))
+            (bad, *count, sample.as_ref().map_or(b"".as_slice(), |(_, sample)| start_of(sample)))
         })
+    }
+
+    /// Where in the log the first of the bad lines is that another format than the log's reads, and that format. Of each
+    /// kind of bad lines the first is tried.
+    pub fn other_format(&self) -> Option<(u64, Format)> {
+        let samples = self.bad.iter().filter_map(|(_, sample)| sample.as_ref());
+        let read = samples.filter_map(|(order, line)| Some((*order, Format::detect(line).ok()?)));
+        read.min_by_key(|(order, _)| *order)
     }
 
     /// What was found; `window_s` is the length of the peak that is looked for.

@@ -5,6 +5,10 @@ use super::limits::Limits;
 use crate::check::{Bound, Expr, Logic, Relation};
 use crate::schema::{Table, Type};
 
+/// Values that are made for one of an equation at most: each is made anew for every column that is made of it, so that
+/// they multiply where equations build on each other.
+const MOST_VALUES: u64 = 1000;
+
 /// What a column has to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Equation {
@@ -15,7 +19,8 @@ pub struct Equation {
 }
 
 /// One for each column that nothing else decides and that a condition makes equal to others. `after` are the columns
-/// below which columns may not lie.
+/// below which columns may not lie. Of equations that build on each other, those whose values would take too long are left
+/// out.
 pub fn find<'a>(
     table: &Table,
     conditions: impl Iterator<Item = &'a Expr>,
@@ -25,7 +30,40 @@ pub fn find<'a>(
     for condition in conditions {
         add(table, condition, after, &mut found);
     }
+    let mut values = vec![None; found.len()];
+    for column in 0..found.len() {
+        limit(column, after, &mut found, &mut values);
+    }
     found
+}
+
+/// Leaves out equations of a column, and of those that it is made of, that take too many values; how many the column takes.
+fn limit(
+    column: usize,
+    after: &[Option<(usize, bool)>],
+    found: &mut [Option<Equation>],
+    values: &mut [Option<u64>],
+) -> u64 {
+    if let Some(known) = values[column] {
+        return known;
+    }
+    let mut all = 1;
+    if let Some((base, _)) = after[column] {
+        all += limit(base, after, found, values);
+    }
+    let others = found[column].iter().flat_map(|equation| equation.columns.clone());
+    let others: Vec<usize> = others.collect();
+    let mut of_others = 0;
+    for other in others {
+        of_others += limit(other, after, found, values);
+    }
+    if all + of_others > MOST_VALUES {
+        found[column] = None;
+    } else {
+        all += of_others;
+    }
+    values[column] = Some(all);
+    all
 }
 
 fn add(

@@ -764,6 +764,21 @@ fn columns_are_what_conditions_make_of_others() {
     }
 }
 
+/// Each is made of two that are: of forty, the last one would take a hundred million values.
+#[test]
+fn equations_that_build_on_each_other_are_followed_so_far_as_that_is_quick() {
+    let numbers = (0..40).map(|at| column(&format!("c{at}"), int()));
+    let columns = std::iter::once(column("id", int())).chain(numbers).collect();
+    let mut of = table("things", columns, &[&[0]]);
+    let sum = |at: usize| format!("c{at} = c{} + c{}", at - 1, at - 2);
+    of.checks = (2..40).map(|at| check(&sum(at), &sum(at))).collect();
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 1)])).unwrap();
+    let is_equal = |at: usize| matches!(rows.tables[0].columns[1 + at], Maker::Equal { .. });
+    assert!((2..12).all(is_equal));
+    assert!(!(12..40).all(is_equal));
+}
+
 #[test]
 fn lists_of_two_conditions_are_met_together() {
     let mut of = table("things", vec![column("n", text(5))], &[]);

@@ -288,6 +288,34 @@ fn bad_lines_are_counted_and_too_many_are_refused() {
     folder.plimsoll("mine most.log --out most --max-bad 50%").ok();
 }
 
+/// Whichever of them comes first, and a line of the other is longer than what is shown of it.
+#[test]
+fn a_log_of_two_formats_is_to_be_split() {
+    let folder = Folder::new();
+    let combined = shop().replace("Firefox", &"Firefox ".repeat(40));
+    let mut json = String::new();
+    for n in 0..400 {
+        let _ = writeln!(
+            json,
+            "{{\"time\":\"2026-11-23T20:00:00Z\",\"request_uri\":\"/a?n={n}\",\"method\":\"GET\",\"status\":200,\
+             \"user_agent\":\"{}\"}}",
+            "Firefox ".repeat(40)
+        );
+    }
+    folder.put("json.log", &json);
+    folder.plimsoll("mine json.log --out json").ok();
+    for (text, formats) in [
+        (combined.clone() + &json, "combined and JSON lines"),
+        (json.clone() + &combined, "JSON lines and combined"),
+    ] {
+        folder.put("both.log", text);
+        let ended = folder.plimsoll("mine json.log both.log --out both").ends(1);
+        let words = format!("both.log holds lines of two formats, {formats}: split it");
+        assert!(unwrapped(&ended.stderr).contains(&words), "{words}: {ended:#?}");
+        assert!(!ended.stderr.contains("--log-format"), "{ended:#?}");
+    }
+}
+
 #[test]
 fn a_log_that_is_none_is_refused_in_words() {
     let folder = Folder::new();

@@ -41,7 +41,10 @@ impl<R: BufRead> Read for Members<R> {
 fn ends(source: &mut impl BufRead) -> io::Result<bool> {
     let mut zeros = false;
     loop {
-        let bytes = source.fill_buf()?;
+        let bytes = match source.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            bytes => bytes?,
+        };
         match bytes {
             [] => return Ok(true),
             [0, ..] if bytes.iter().all(|byte| *byte == 0) => zeros = true,
@@ -84,6 +87,32 @@ mod tests {
         for zeros in [0, 1, 7, 100_000] {
             let file = [&members[..], &vec![0; zeros]].concat();
             assert_eq!(text(&file).expect("whole members"), whole, "{zeros}");
+        }
+    }
+
+    /// Each second reading is interrupted by a signal.
+    struct Interrupted<'a> {
+        rest: &'a [u8],
+        is_next: bool,
+    }
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.is_next = !self.is_next;
+            if self.is_next { Err(io::ErrorKind::Interrupted.into()) } else { self.rest.read(buffer) }
+        }
+    }
+
+    #[test]
+    fn what_is_interrupted_is_read_to_its_end() {
+        let members = [member(b"one\n"), member(b"two\n"), vec![0; 20]].concat();
+        // A buffer that ends where the first member does.
+        for capacity in [1, 7, member(b"one\n").len()] {
+            let source = Interrupted { rest: &members, is_next: false };
+            let mut text = String::new();
+            let source = io::BufReader::with_capacity(capacity, source);
+            Members::new(source).read_to_string(&mut text).expect("whole members");
+            assert_eq!(text, "one\ntwo\n", "{capacity}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use mine::{Filter, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
+use mine::{Filter, Format, Outcome, Reader, Survey, Surveyed, Tally, Wanted, outcome};
 use model::quote::{counted, grouped, quote};
 use model::units::SECOND;
 
@@ -43,7 +43,7 @@ pub fn read(args: &MineArgs, logs: &[Log], wanted: &Wanted) -> Result<Outcome, F
         |survey, block, reader| survey.read(block.text(), order(block), reader),
         |survey, others| others.into_iter().for_each(|other| survey.absorb(other)),
     )?;
-    check(&survey, args, wanted)?;
+    check(&survey, args, logs)?;
     let names = || wanted.files.join(", ");
     let window_s = (args.window / SECOND) as i64;
     let surveyed: Surveyed =
@@ -72,7 +72,7 @@ fn interrupted<T>() -> Result<T, Failure> {
 }
 
 /// Refuses logs of which too much cannot be read.
-fn check(survey: &Survey, args: &MineArgs, wanted: &Wanted) -> Result<(), Failure> {
+fn check(survey: &Survey, args: &MineArgs, logs: &[Log]) -> Result<(), Failure> {
     let (lines, bad) = survey.lines();
     let most = args.max_bad;
     if bad as f64 <= most * lines as f64 {
@@ -89,14 +89,33 @@ fn check(survey: &Survey, args: &MineArgs, wanted: &Wanted) -> Result<(), Failur
         let lines = counted(count, "line");
         words += &format!("\n  {lines}: {}: {}", kind.words(), quote(&sample));
     }
+    let remedy = remedy(survey, args, logs);
+    cannot_run(format!("{words}\n{remedy}"))
+}
+
+/// What to do where too many lines cannot be read.
+fn remedy(survey: &Survey, args: &MineArgs, logs: &[Log]) -> String {
+    let format_of = |log: &Log| log.format().map_or("", Format::name).to_owned();
+    if args.log_format.is_none()
+        && args.field.is_empty()
+        && let Some((order, other)) = survey.other_format()
+        && let Some(log) = logs.get((order / BYTES_OF_A_LOG) as usize)
+    {
+        return format!(
+            "{} holds lines of two formats, {} and {}: split it into a file for each, and name both files",
+            log.name(),
+            format_of(log),
+            other.name()
+        );
+    }
     let remedy = match &args.log_format {
-        _ if wanted.format.contains("JSON") => {
+        _ if logs.iter().any(|log| format_of(log).contains("JSON")) => {
             "name the members that hold it with --field, such as --field at=MEMBER --field path=MEMBER"
         }
         Some(_) => "the format that --log-format gives is not that of these lines",
         None => "name the format with --log-format",
     };
-    cannot_run(format!("{words}\n{remedy}"))
+    remedy.to_owned()
 }
 
 /// Has all lines read by as many threads as there are processors; each has a state of its own, and all states are
