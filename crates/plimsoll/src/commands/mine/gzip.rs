@@ -99,7 +99,11 @@ mod tests {
     impl Read for Interrupted<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             self.is_next = !self.is_next;
-            if self.is_next { Err(io::ErrorKind::Interrupted.into()) } else { self.rest.read(buffer) }
+            if self.is_next {
+                Err(io::ErrorKind::Interrupted.into())
+            } else {
+                self.rest.read(buffer)
+            }
         }
     }
 
