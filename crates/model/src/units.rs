@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::quote::grouped;
+
 /// Nanoseconds, the only unit of time in memory and on disk.
 pub type Nanos = u64;
 
@@ -193,10 +195,10 @@ pub fn exact_duration(nanos: Nanos) -> String {
     if nanos == 0 { "0s".to_owned() } else { format!("{nanos}ns") }
 }
 
-/// Shows a rate that is above 0: whole from 100 on, else with three digits, wherever they begin: `8023`, `2.5`, `0.000123`.
+/// Shows a rate that is above 0: whole from 100 on, else with three digits, wherever they begin: `8,023`, `2.5`, `0.000123`.
 pub fn show_rate(per_s: f64) -> String {
     if per_s >= 100.0 {
-        return format!("{per_s:.0}");
+        return grouped(per_s.round() as u64);
     }
     format!("{per_s:.2e}").parse::<f64>().unwrap_or(per_s).to_string()
 }
@@ -239,7 +241,7 @@ mod tests {
     #[test]
     fn rates_are_never_shown_as_none() {
         for (per_s, shown) in [
-            (8022.9, "8023"),
+            (8022.9, "8,023"),
             (99.97, "100"),
             (20.0, "20"),
             (2.5, "2.5"),
