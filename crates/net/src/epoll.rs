@@ -181,13 +181,9 @@ impl Epoll {
                     socket::no_delay(fd.as_raw_fd());
                     self.add(fd, u32::MAX, ConnState::Open)
                 }
-                Err(Errno::AGAIN) => {
-                    self.accept_at = u64::MAX;
-                    return;
-                }
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
                 // Without a file left the kernel says so before it looks whether anybody waits.
-                Err(_) if !socket::has_peers(listener) => {
+                Err(error) if error == Errno::AGAIN || !socket::has_peers(listener) => {
                     self.accept_at = u64::MAX;
                     return;
                 }
