@@ -1,7 +1,7 @@
 //! Addresses of databases, and where their passwords come from: the URL, the environment, the usual files.
 //!
-//! Owns the forms of URLs, what they leave out, whose certificates are trusted (`tls`), and that a password is shown
-//! nowhere. Does not own what is done with connections (`fill`, `observe`).
+//! Owns the forms of URLs, the defaults of what a URL leaves out, the TLS modes (`tls`), and the masking of passwords. Does
+//! not own what connections are used for (`fill`, `observe`).
 
 mod bounded;
 mod tls;
@@ -20,10 +20,11 @@ use mysql::{Opts, OptsBuilder};
 use percent_encoding::percent_decode_str;
 use postgres::config::{Host, SslMode};
 use postgres::{CancelToken, Client, Config, NoTls};
-use tls::Mode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 pub use bounded::Allowance;
+
+use self::tls::Mode;
 
 /// What is wrong with a URL as the user wrote it: in words, with the URL where it helps, never with its password.
 #[derive(Debug, Clone, PartialEq, Eq)]

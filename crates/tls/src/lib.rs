@@ -1,8 +1,8 @@
 //! TLS on a connection, either side: bytes from the network to plaintext and back, by rustls.
 //!
-//! For whoever answers or asks over a net and hands all bytes on at once. Owns the state of one connection, and how a
-//! server's certificate is judged where the user named those to trust (`trusted`). Certificates are in the configuration that
-//! a connection is made from. The load engine has a session of its own, which keeps no bytes.
+//! Owns the state of one connection ([`Tls`]), for callers that process all received bytes at once, and the choice of
+//! which server certificates a client accepts (`trusted`). Does not own sockets, nor the certificates and keys of a
+//! configuration. The load engine has a session of its own, which buffers nothing.
 
 mod trusted;
 
@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 
 use rustls::Connection;
 
-pub use trusted::{Trusted, is_of_authority};
+pub use trusted::{Trusted, Unchecked, is_of_authority};
 
 /// The state of TLS on one connection.
 #[derive(Debug)]

@@ -1,14 +1,15 @@
-//! Whether a server's certificate is trusted, where the user said which are.
+//! Which server certificates a client accepts: those that the user named and what they signed ([`Trusted`]), or any
+//! ([`Unchecked`]).
 //!
-//! As OpenSSL and curl do, a certificate that was named is trusted itself, and not only those that it signed: those that
-//! `openssl req -x509` makes are marked as authorities, which rustls takes for no server's, and may have their name in
-//! the subject alone. Its dates and its name are checked all the same.
+//! As with curl, a named certificate is trusted itself, and not only what it signed. rustls alone refuses it as a server's
+//! certificate if it is marked as an authority's, as `openssl req -x509` marks it, if its host name is in the subject only, or
+//! if it was signed by an authority that was not named. Its dates and its name are checked all the same.
 
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
@@ -20,17 +21,19 @@ const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
 /// The kinds of text in DER that a name is written in: UTF-8, printable, ASCII.
 const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
 
-/// Trusts certificates of the user's, and what they signed.
+/// Accepts the certificates that the user named, and certificates that these signed.
 #[derive(Debug)]
 pub struct Trusted {
-    /// Looks for a chain to one of them.
+    /// Looks for a chain to a named certificate, and checks dates and names.
     chains: Arc<WebPkiServerVerifier>,
-    /// Each, with its subject in DER.
+    /// The named certificates, each with its subject in DER.
     named: Vec<(CertificateDer<'static>, Vec<u8>)>,
+    /// Whether a certificate must be for the host that was connected to.
+    checks_name: bool,
 }
 
 impl Trusted {
-    /// Trusts these, of which there is at least one.
+    /// Trusts these certificates, of which there must be at least one. A server's certificate must be for its host.
     ///
     /// # Errors
     /// When one of them cannot be used.
@@ -45,7 +48,14 @@ impl Trusted {
         let subjects: Vec<Vec<u8>> = store.roots.iter().map(|root| root.subject.to_vec()).collect();
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider);
         let chains = builder.build().map_err(|error| Error::General(error.to_string()))?;
-        Ok(Self { chains, named: certificates.into_iter().zip(subjects).collect() })
+        let named = certificates.into_iter().zip(subjects).collect();
+        Ok(Self { chains, named, checks_name: true })
+    }
+
+    /// The same, but accepts a certificate for any host.
+    #[must_use]
+    pub fn for_any_name(self) -> Self {
+        Self { checks_name: false, ..self }
     }
 }
 
@@ -59,12 +69,15 @@ impl ServerCertVerifier for Trusted {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let judged = self.chains.verify_server_cert(own, between, host, status, now);
+        let Err(Error::InvalidCertificate(why)) = &judged else { return judged };
         let named = self.named.iter().find(|(named, _)| named == own);
-        match (judged, named) {
-            (Err(Error::InvalidCertificate(why)), Some((_, subject))) if is_borne(&why) => {
+        match named {
+            Some((_, subject)) if self.checks_name && is_excused_if_named(why) => {
                 is_for(own, subject, host).map(|()| ServerCertVerified::assertion())
             }
-            (judged, _) => judged,
+            Some(_) if is_excused_if_named(why) => Ok(ServerCertVerified::assertion()),
+            None if !self.checks_name && is_about_name(why) => Ok(ServerCertVerified::assertion()),
+            _ => judged,
         }
     }
 
@@ -91,14 +104,61 @@ impl ServerCertVerifier for Trusted {
     }
 }
 
-/// What does not count against a certificate that was named itself, as far as its name holds: that it is marked as an
-/// authority's, which is found behind the check of its dates.
-fn is_borne(why: &CertificateError) -> bool {
-    match why {
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => true,
-        CertificateError::Other(other) => is_of_authority(other),
-        _ => false,
+/// Accepts any certificate, and still checks that the handshake is signed with its key.
+#[derive(Debug)]
+pub struct Unchecked(pub Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unchecked {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
     }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, own, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        own: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, own, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Whether a named certificate is accepted although it was refused for this, if its name holds. rustls checks dates first, so
+/// they are good here.
+fn is_excused_if_named(why: &CertificateError) -> bool {
+    match why {
+        CertificateError::UnknownIssuer => true,
+        CertificateError::Other(other) => is_of_authority(other),
+        _ => is_about_name(why),
+    }
+}
+
+/// Whether a certificate was refused for its name alone: rustls checks names last.
+fn is_about_name(why: &CertificateError) -> bool {
+    matches!(
+        why,
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }
+    )
 }
 
 /// Whether a certificate was refused for being marked as an authority's.
@@ -133,7 +193,9 @@ fn common_name(subject: &[u8]) -> Option<&[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, date_time_ymd};
+    use rcgen::{
+        BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
+    };
 
     use super::*;
 
@@ -150,9 +212,36 @@ mod tests {
         made(|params| params.distinguished_name.push(DnType::CommonName, name))
     }
 
-    fn judge(trusted: &CertificateDer<'static>, own: &CertificateDer<'_>, host: &str) -> String {
+    fn expired() -> CertificateDer<'static> {
+        made(|params| {
+            params.distinguished_name.push(DnType::CommonName, "localhost");
+            params.not_after = date_time_ymd(2001, 1, 1);
+        })
+    }
+
+    /// An authority's certificate, and one for localhost that it signed.
+    fn signed() -> (CertificateDer<'static>, CertificateDer<'static>) {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, "an authority");
+        let key = KeyPair::generate().unwrap();
+        let authority = params.self_signed(&key).unwrap().der().clone();
+        let issuer = Issuer::new(params, key);
+        let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        let own = params.signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap();
+        (authority, own.der().clone())
+    }
+
+    fn trusting(named: &CertificateDer<'static>) -> Trusted {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let trusted = Trusted::new(vec![trusted.clone()], provider).unwrap();
+        Trusted::new(vec![named.clone()], provider).unwrap()
+    }
+
+    fn judge(named: &CertificateDer<'static>, own: &CertificateDer<'_>, host: &str) -> String {
+        judged_by(&trusting(named), own, host)
+    }
+
+    fn judged_by(trusted: &Trusted, own: &CertificateDer<'_>, host: &str) -> String {
         let host = ServerName::try_from(host.to_owned()).unwrap();
         let judged = trusted.verify_server_cert(own, &[], &host, &[], UnixTime::now());
         judged.map_or_else(|error| format!("{error:?}"), |_| "trusted".to_owned())
@@ -176,10 +265,7 @@ mod tests {
 
     #[test]
     fn its_dates_and_its_name_are_checked() {
-        let late = made(|params| {
-            params.distinguished_name.push(DnType::CommonName, "localhost");
-            params.not_after = date_time_ymd(2001, 1, 1);
-        });
+        let late = expired();
         assert!(judge(&late, &late, "localhost").contains("Expired"));
         let plain = of_subject("localhost");
         assert_eq!(judge(&plain, &plain, "LOCALHOST"), "trusted");
@@ -193,5 +279,27 @@ mod tests {
             params.subject_alt_names = named.subject_alt_names;
         });
         assert!(judge(&both, &both, "localhost").contains("NotValidForName"));
+    }
+
+    #[test]
+    fn a_named_certificate_is_trusted_without_its_authority() {
+        let (authority, own) = signed();
+        assert_eq!(judge(&authority, &own, "localhost"), "trusted");
+        assert_eq!(judge(&own, &own, "localhost"), "trusted");
+        assert!(judge(&own, &own, "other.test").contains("NotValidForName"));
+        assert!(judge(&of_subject("localhost"), &own, "localhost").contains("UnknownIssuer"));
+    }
+
+    #[test]
+    fn for_any_name_all_but_the_name_is_checked() {
+        let (authority, own) = signed();
+        for named in [&authority, &own] {
+            let trusted = trusting(named).for_any_name();
+            assert_eq!(judged_by(&trusted, &own, "other.test"), "trusted");
+        }
+        let stranger = trusting(&of_subject("localhost")).for_any_name();
+        assert!(judged_by(&stranger, &own, "localhost").contains("UnknownIssuer"));
+        let late = expired();
+        assert!(judged_by(&trusting(&late).for_any_name(), &late, "localhost").contains("Expired"));
     }
 }

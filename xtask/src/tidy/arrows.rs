@@ -25,7 +25,7 @@ const PLACES: &[Place] = &[
     Place { name: "tls", pure: true, may_use: &[] },
     Place { name: "statistics", pure: true, may_use: &[] },
     Place { name: "net", pure: false, may_use: &[] },
-    Place { name: "login", pure: false, may_use: &["model"] },
+    Place { name: "login", pure: false, may_use: &["model", "tls"] },
     Place { name: "fill", pure: false, may_use: &["model", "login"] },
     Place { name: "observe", pure: false, may_use: &["model", "net", "login"] },
     Place { name: "import", pure: true, may_use: &["model", "wire"] },
