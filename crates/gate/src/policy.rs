@@ -46,7 +46,7 @@ use finder::Finder;
 use limits_of::KeyLimits;
 
 use crate::admission::{Line, Part};
-use crate::keys::{Digester, Entry, Keys};
+use crate::keys::{Entry, Keys};
 use crate::limits::Rate;
 use crate::path::Trust;
 
@@ -158,18 +158,8 @@ pub struct Policy {
     tiers: Vec<Option<(Tier, u32)>>,
     /// Number of the tier of keys that name none of these.
     default: usize,
-    key_source: KeySource,
-    digester: Option<Digester>,
-    client: ClientBounds,
-    all: Limits,
-    all_quotas: Quotas,
-    address: Limits,
-    address_quotas: Quotas,
-    body_max_bytes: u64,
-    line: Option<Arc<Line>>,
-    /// Before the same API, as configured.
-    gateways: u32,
-    trust: Option<Trust>,
+    /// The other settings: its routes, upstreams and tiers are taken out, and are the fields above.
+    settings: PolicySettings,
 }
 
 impl Policy {
@@ -224,27 +214,27 @@ impl Policy {
 
     /// Where requests carry their key.
     pub fn key_source(&self) -> &KeySource {
-        &self.key_source
+        &self.settings.key_source
     }
 
     /// Whether keys are asked for.
     pub fn asks_for_keys(&self) -> bool {
-        self.digester.is_some()
+        self.settings.digester.is_some()
     }
 
     /// What clients are held to before a decision is made.
     pub fn client(&self) -> &ClientBounds {
-        &self.client
+        &self.settings.client
     }
 
     /// The load line that requests are held to.
     pub fn line(&self) -> Option<&Arc<Line>> {
-        self.line.as_ref()
+        self.settings.line.as_ref()
     }
 
     /// Whom upstreams are checked against that speak TLS.
     pub fn trust(&self) -> Option<&Trust> {
-        self.trust.as_ref()
+        self.settings.trust.as_ref()
     }
 
     /// What all policies share.
@@ -255,11 +245,11 @@ impl Policy {
     /// The part of the load line that this gateway holds. Gateways that share limits count themselves; while that cannot
     /// be done, as many are taken for granted as were counted last, and as are configured.
     pub fn part(&self, now_ns: u64) -> Part {
-        let shared = &self.state.shared;
+        let (shared, configured) = (&self.state.shared, self.settings.gateways);
         match shared.gateways() {
-            0 => Part::of(self.gateways, false),
+            0 => Part::of(configured, false),
             counted if shared.is_fresh(now_ns) => Part::of(counted, true),
-            counted => Part::of(counted.max(self.gateways), false),
+            counted => Part::of(counted.max(configured), false),
         }
     }
 
@@ -272,8 +262,7 @@ impl Policy {
     /// its number at once.
     pub(crate) fn shared_rates(&self) -> impl Iterator<Item = Option<Rate>> + '_ {
         let of_keys = (0..=self.tiers.len() as u32).map(|number| self.tier(number).1.each.rate);
-        let line = self.line.as_ref();
-        let line = line.map(|line| Rate { per_s: line.rate_per_s, burst: line.at_once });
+        let line = self.line().map(|line| Rate { per_s: line.rate_per_s, burst: line.at_once });
         of_keys.chain([line])
     }
 

@@ -72,7 +72,7 @@ impl Policy {
         now_ns: u64,
     ) -> Result<(), Full> {
         let state = &*self.state;
-        if self.line.is_some() {
+        if self.line().is_some() {
             self.take_room(key, tier, cost_milli, now_ns)?;
         } else {
             state.ceiling.add(cost_milli);
@@ -119,7 +119,7 @@ impl Policy {
                 took(of);
             }
         }
-        if self.line.is_some() {
+        if self.line().is_some() {
             state.shared.took_of_line(cost_milli);
         }
     }
@@ -193,15 +193,19 @@ impl Policy {
         for (used, rate, quotas) in [
             (&state.tiers[ticket.tier as usize], tier.together.rate, tier.together_quotas),
             (&state.routes[ticket.route as usize], route.limits.rate, route.quotas),
-            (&state.all, self.all.rate, self.all_quotas),
+            (&state.all, self.settings.all.rate, self.settings.all_quotas),
         ] {
             give_back(&used.rate, rate);
             give_back_quotas(quotas, (&used.day, &used.month), ticket.periods);
         }
         if ticket.address_slot != NONE {
             let place = state.addresses.place(ticket.address_slot);
-            give_back(&place.used, self.address.rate);
-            give_back_quotas(self.address_quotas, (&place.day, &place.month), ticket.periods);
+            give_back(&place.used, self.settings.address.rate);
+            give_back_quotas(
+                self.settings.address_quotas,
+                (&place.day, &place.month),
+                ticket.periods,
+            );
         }
     }
 }

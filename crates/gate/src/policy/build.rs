@@ -1,7 +1,8 @@
-//! From settings to a policy: names are numbered, what earlier policies had is kept for requests in flight.
+//! From settings to a policy: numbers names, and keeps what earlier policies had for requests in flight.
 
 use std::cmp::Reverse;
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use super::finder::Finder;
@@ -12,7 +13,7 @@ use crate::admission::Line;
 use crate::keys::Digester;
 use crate::path::Trust;
 
-/// All that a policy is made of.
+/// What a policy is built from.
 #[derive(Debug, Clone)]
 pub struct PolicySettings {
     /// The routes, in any order. [`Route::upstream`] is an index into `upstreams`; [`Route::number`] is given.
@@ -21,7 +22,7 @@ pub struct PolicySettings {
     pub upstreams: Vec<Upstream>,
     /// The tiers, by different names. The first is the default tier.
     pub tiers: Vec<Tier>,
-    /// Where keys are looked for.
+    /// Where requests carry their key.
     pub key_source: KeySource,
     /// What makes digests of keys; `None` asks for no key.
     pub digester: Option<Digester>,
@@ -39,9 +40,9 @@ pub struct PolicySettings {
     pub body_max_bytes: u64,
     /// The load line that all requests are held to.
     pub line: Option<Arc<Line>>,
-    /// Gateways before the same API, as far as nobody counts them: 1 or more.
+    /// How many gateways stand before the same API, for as long as they cannot count each other: 1 or more.
     pub gateways: u32,
-    /// Whom upstreams are checked against that speak TLS; without it none may.
+    /// What certificates of upstreams are checked against. Without it, no upstream may use TLS.
     pub trust: Option<Trust>,
 }
 
@@ -67,7 +68,7 @@ impl PolicySettings {
     }
 }
 
-/// Why there is no policy.
+/// A policy cannot be built: the process has seen too many names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooManyNames;
 
@@ -90,29 +91,13 @@ impl Policy {
     /// When the process has seen too many names.
     pub fn new(
         state: &Arc<State>,
-        settings: PolicySettings,
+        mut settings: PolicySettings,
         before: Option<&Self>,
     ) -> Result<Self, TooManyNames> {
-        let PolicySettings {
-            upstreams,
-            tiers,
-            key_source,
-            digester,
-            client,
-            all,
-            all_quotas,
-            address,
-            address_quotas,
-            body_max_bytes,
-            line,
-            gateways,
-            trust,
-            ..
-        } = settings;
-        let (upstreams, numbers) = numbered(state, upstreams)?;
+        let (upstreams, numbers) = numbered(state, mem::take(&mut settings.upstreams))?;
         let mut routes = before.map(|before| before.routes.clone()).unwrap_or_default();
         let mut order = Vec::with_capacity(settings.routes.len());
-        for mut route in settings.routes {
+        for mut route in mem::take(&mut settings.routes) {
             route.upstream = numbers[route.upstream as usize];
             if let Some(shadow) = &mut route.shadow {
                 shadow.upstream = numbers[shadow.upstream as usize];
@@ -128,6 +113,7 @@ impl Policy {
         let finder = Finder::new(ordered(), PathTree::default);
         let any_case = Finder::new(ordered(), PathTree::of_any_case);
         let capitals = ordered().any(|route| route.path.has_capitals());
+        let tiers = mem::take(&mut settings.tiers);
         let shares = shares_milli(&tiers);
         let mut by_number = Vec::new();
         let mut default = None;
@@ -141,6 +127,9 @@ impl Policy {
             by_number.resize(1, Some((Tier::unlimited("default"), 1000)));
             0
         });
+        if settings.digester.is_none() {
+            settings.key_source = KeySource::none();
+        }
         Ok(Self {
             state: Arc::clone(state),
             routes,
@@ -151,28 +140,18 @@ impl Policy {
             upstreams,
             tiers: by_number,
             default,
-            key_source: if digester.is_some() { key_source } else { KeySource::none() },
-            digester,
-            client,
-            all,
-            all_quotas,
-            address,
-            address_quotas,
-            body_max_bytes,
-            line,
-            gateways,
-            trust,
+            settings,
         })
     }
 }
 
-/// The more it is, the narrower is a route: by its host, then its path, then whether it is for some methods alone.
+/// Larger for narrower routes: compares the host, then the path, then whether only some methods match.
 fn narrowness(route: &Route) -> (usize, (usize, bool, usize), bool) {
     (route.host.narrowness(), route.path.narrowness(), !route.methods.0.is_empty())
 }
 
-/// Upstreams by the numbers of their names, and the number of each in the order given. What data paths need for
-/// requests in flight to upstreams that are no longer configured they keep themselves.
+/// Upstreams by the numbers of their names, and the number of each in the order given. An upstream that is no longer
+/// configured is absent: data paths keep what requests in flight to it need.
 type Numbered = (Vec<Option<Upstream>>, Vec<u32>);
 
 fn numbered(state: &State, upstreams: Vec<Upstream>) -> Result<Numbered, TooManyNames> {
@@ -186,7 +165,7 @@ fn numbered(state: &State, upstreams: Vec<Upstream>) -> Result<Numbered, TooMany
     Ok((by_number, numbers))
 }
 
-/// Puts a thing where its name's number says.
+/// Puts a thing at its name's number, which it returns.
 fn place<T: Clone>(
     things: &mut Vec<T>,
     names: &Names,

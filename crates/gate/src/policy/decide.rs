@@ -47,7 +47,7 @@ impl Policy {
         if ticket.held.line {
             match outcome.upstream_ns {
                 0 => {
-                    let limit_ns = self.line.as_ref().map(|line| line.envelope.limit_ns);
+                    let limit_ns = self.line().map(|line| line.envelope.limit_ns);
                     let late = limit_ns.is_some_and(|limit_ns| outcome.waited_ns > limit_ns);
                     state.ceiling.give_up(ticket.cost_milli, outcome.waited_ns, late);
                 }
@@ -87,7 +87,7 @@ impl Policy {
         }
         let (tier, limits, _) = self.tier(key.map_or(0, Entry::tier));
         let of_key = key.and_then(Entry::body_most).or(limits.body_max_bytes).unwrap_or(u64::MAX);
-        let body_max_bytes = of_key.min(route.body_max_bytes).min(self.body_max_bytes);
+        let body_max_bytes = of_key.min(route.body_max_bytes).min(self.settings.body_max_bytes);
         if facts.body_bytes.is_some_and(|bytes| bytes > body_max_bytes) {
             return Err(taken.refuse(Problem::BodyTooLarge));
         }
@@ -96,8 +96,10 @@ impl Policy {
             let refusal = taken.refuse(Problem::LimitsUnknown);
             return Err(Refusal { retry_after_s: Some(SOON_S), ..refusal });
         }
-        let mut held =
-            TicketCounts { address: self.address.at_once.is_some(), ..TicketCounts::default() };
+        let mut held = TicketCounts {
+            address: self.settings.address.at_once.is_some(),
+            ..TicketCounts::default()
+        };
         if let Some(entry) = key {
             held.key = self.take_key(entry, limits, now_ns, &mut taken)?;
         }
@@ -108,8 +110,8 @@ impl Policy {
         held.route = taken.limits("route", &route.limits, &used.rate, &used.in_flight, now_ns)?;
         self.take_quotas(route.quotas, &used.day, &used.month, &mut taken)?;
         let used = &state.all;
-        held.all = taken.limits("all", &self.all, &used.rate, &used.in_flight, now_ns)?;
-        self.take_quotas(self.all_quotas, &used.day, &used.month, &mut taken)?;
+        held.all = taken.limits("all", &self.settings.all, &used.rate, &used.in_flight, now_ns)?;
+        self.take_quotas(self.settings.all_quotas, &used.day, &used.month, &mut taken)?;
         asked.cost_milli = self.cost_milli(facts);
         if of_line {
             let took = self.take_of_line(asked.key, tier, route.number, asked.cost_milli, now_ns);
@@ -169,14 +171,15 @@ impl Policy {
         now_ns: u64,
         taken: &mut Taken<'a>,
     ) -> Result<u32, Refusal> {
-        if self.address == Limits::default() && self.address_quotas == Quotas::default() {
+        let (state, limits, quotas) =
+            (&*self.state, &self.settings.address, self.settings.address_quotas);
+        if *limits == Limits::default() && quotas == Quotas::default() {
             return Ok(NONE);
         }
-        let Policy { state, address, address_quotas, .. } = self;
         let slot = state.addresses.slot(facts.address, now_ns, &state.calendar);
         let place = state.addresses.place(slot);
-        taken.limits("address", address, &place.used, &place.in_flight, now_ns)?;
-        self.take_quotas(*address_quotas, &place.day, &place.month, taken)?;
+        taken.limits("address", limits, &place.used, &place.in_flight, now_ns)?;
+        self.take_quotas(quotas, &place.day, &place.month, taken)?;
         Ok(slot)
     }
 
@@ -187,7 +190,7 @@ impl Policy {
         asked: &mut Asked,
         taken: &mut Taken<'a>,
     ) -> Result<Option<&'a Entry>, Refusal> {
-        let Some(digester) = &self.digester else { return Ok(None) };
+        let Some(digester) = &self.settings.digester else { return Ok(None) };
         let Some(key) = facts.key.filter(|key| !key.is_empty()) else {
             return Err(taken.refuse_key(Problem::KeyMissing));
         };
@@ -244,7 +247,7 @@ impl Policy {
     /// What a request costs the upstream, in thousandths of the mean request: the most, where its path can be read in more
     /// than one way.
     fn cost_milli(&self, facts: &Facts) -> u32 {
-        let Some(line) = &self.line else { return MEAN_MILLI };
+        let Some(line) = self.line() else { return MEAN_MILLI };
         match facts.cut {
             None => line.cost_milli(facts.method, facts.path),
             Some(cut) => line.most_milli(facts.method, facts.path, cut),

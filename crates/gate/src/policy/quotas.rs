@@ -98,7 +98,7 @@ impl Policy {
                 tier.map_or_else(Quotas::default, |(tier, _)| tier.together_quotas)
             }
             QuotaOf::Route(number) => self.route(number).quotas,
-            QuotaOf::All => self.all_quotas,
+            QuotaOf::All => self.settings.all_quotas,
         }
     }
 

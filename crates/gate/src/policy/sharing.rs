@@ -113,7 +113,7 @@ impl Policy {
             || self.tiers.iter().enumerate().filter_map(|(n, tier)| Some((n, tier.as_ref()?)));
         let priorities: Vec<i32> = tiers().map(|(_, (tier, _))| tier.priority).collect();
         let ceiling = &self.state.ceiling;
-        let most_per_s = match self.line {
+        let most_per_s = match self.line() {
             Some(_) => ceiling.own_per_s().min(carried_per_s),
             None => f64::INFINITY,
         };
