@@ -203,7 +203,7 @@ fn advance_counters(
 }
 
 /// The highest number that a fill gives to a column that counts.
-pub fn last_number(facts: &Facts, rows: &Rows, table: usize, column: usize) -> Option<i64> {
+pub(crate) fn last_number(facts: &Facts, rows: &Rows, table: usize, column: usize) -> Option<i64> {
     facts.tables[table].columns[column].counter?;
     let Counts { row, start, step } = rows.counts_from(table, column)?;
     let counted = facts.tables[table].add.saturating_sub(row);

@@ -60,7 +60,7 @@ pub fn claims(bytes: &[u8]) -> Result<Claims, BadFile> {
 }
 
 /// The formats in words, as a list.
-pub fn known_formats() -> String {
+fn known_formats() -> String {
     let forms: Vec<&str> = Tool::ALL.into_iter().map(Tool::form).collect();
     let (last, others) = forms.split_last().expect("there are tools");
     format!("{}; and {last}", others.join("; "))

@@ -20,7 +20,7 @@ pub mod results;
 pub mod workload;
 
 pub use bad_file::BadFile;
-pub use claims::{claims, known_formats};
+pub use claims::claims;
 pub use results::{
     Kind, ResultError, dat, declares, detect, load_run, load_search, load_sweep, within_reach,
 };

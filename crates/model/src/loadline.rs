@@ -151,7 +151,7 @@ const BUSY_DEVIATIONS: f64 = 3.0;
 const SELDOM_DEVIATIONS: f64 = 6.0;
 
 /// How many requests in flight keep a target busy that works on so many at a time at its capacity.
-pub fn keeps_busy(at_a_time: f64) -> f64 {
+fn keeps_busy(at_a_time: f64) -> f64 {
     (at_a_time + BUSY_DEVIATIONS * at_a_time.sqrt()).max(1.0).ceil()
 }
 

@@ -16,7 +16,7 @@ use crate::sample::{MOST_VALUES, Role, Sample, stem};
 use crate::units::{Nanos, SECOND};
 
 use series::SeriesSums;
-pub use series::{Series, Unit, charted, current};
+pub use series::{Series, Unit, current};
 
 /// Gaps kept of a source.
 const MOST_GAPS: usize = 20;

@@ -65,7 +65,7 @@ pub(crate) fn timespec(nanos: u64) -> (i64, i64) {
 }
 
 /// Lets this thread's sleeps end when they should, not up to 50 us later.
-pub fn sharpen_timers() {
+pub(crate) fn sharpen_timers() {
     // SAFETY: PR_SET_TIMERSLACK takes an integer and touches nothing but the thread's own setting.
     // A refusal leaves the default, which costs precision alone.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };

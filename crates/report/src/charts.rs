@@ -102,12 +102,12 @@ pub fn spectrum(run: &Run) -> chart::Spectrum {
 }
 
 /// The spectrum of the run of one level, named in its title.
-pub fn spectrum_at(run: &Run, place: &str) -> chart::Spectrum {
+pub(crate) fn spectrum_at(run: &Run, place: &str) -> chart::Spectrum {
     chart::Spectrum { title: format!("Spectrum at {place}"), ..spectrum(run) }
 }
 
 /// The response times of some levels of a sweep, by their index, by percentile.
-pub fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
+pub(crate) fn spectra(sweep: &Sweep, levels: &[usize]) -> chart::Spectrum {
     let series = levels.iter().filter_map(|&at| {
         let held = sweep.levels.get(at)?;
         let latencies = held.run.histogram("response").ok().filter(|l| l.count() > 0)?;

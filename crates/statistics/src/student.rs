@@ -17,7 +17,7 @@ pub fn reach(confidence: f64, freedom: f64) -> f64 {
 }
 
 /// The same for a standard error that is known.
-pub fn reach_of_normal(confidence: f64) -> f64 {
+pub(crate) fn reach_of_normal(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(0.5 + confidence / 2.0)
 }
 

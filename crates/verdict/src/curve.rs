@@ -160,7 +160,7 @@ pub(crate) fn known(row: &CurveRow) -> bool {
 
 /// Imported rows that break Little's law: QPS x mean above the connections. Our own were judged
 /// with their pipelining known.
-pub fn impossible_rows(curve: &Curve) -> impl Iterator<Item = &CurveRow> {
+fn impossible_rows(curve: &Curve) -> impl Iterator<Item = &CurveRow> {
     let closed = curve.kind == LevelKind::Concurrency;
     let unjudged = curve.rows.iter().filter(move |row| closed && row.verdict.is_none());
     unjudged.filter(|row| row.in_flight() > TOLERANCE * row.level)

@@ -14,9 +14,9 @@ use crate::offered::{at_cap, left_behind, shortfall};
 /// The shortest period without service that counts.
 pub const SHORTEST: Nanos = 500 * MILLISECOND;
 /// Times the median service time that a period must last in which attempts fail.
-pub const FAILING_TIMES: u64 = 2;
+const FAILING_TIMES: u64 = 2;
 /// Times the median service time that nothing must have come in when the window ends.
-pub const SILENT_TIMES: u64 = 5;
+pub(crate) const SILENT_TIMES: u64 = 5;
 /// The share of users' time, or of an open loop's attempts, that the server must have cut off.
 pub const CUT_OFF: f64 = 0.05;
 /// The share of what was cut off that must have been idle connections, for the server's time-out to be what ended them: one

@@ -101,11 +101,6 @@ const CHARTED: &[(&str, Unit, Compute)] = &[
     ("evictions", Unit::PerS, |b, now, s| Some(grown(b, now, "cache.evictions")? / s)),
 ];
 
-/// The names of everything that is drawn.
-pub fn charted() -> impl Iterator<Item = &'static str> {
-    CHARTED.iter().map(|(name, ..)| *name)
-}
-
 /// What is drawn, of the latest sample and the one before it.
 pub fn current<'a>(
     before: &'a Sample,
