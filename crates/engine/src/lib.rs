@@ -1,10 +1,10 @@
-//! Workers that drive load. A worker owns its connections, its share of the schedule and its tally,
-//! and shares nothing; once a second it hands its tally over and the collector makes an
-//! [`model::Interval`] of all workers' tallies.
+//! Workers that generate load. A worker owns its connections, its share of the schedule and its counts,
+//! and shares nothing. Once a second it hands its counts to the collector, which merges those of all
+//! workers into an [`model::Interval`].
 //!
 //! Owns: when a request leaves, its outcome, and the counting. Does not own: sockets and the clock
-//! (`net`), HTTP syntax (`wire`), the schedule's arithmetic (`model`), any judgement (`verdict`). The
-//! workers run unchanged on io_uring, epoll and the simulation.
+//! (`net`), HTTP syntax (`wire`), what is sent (`traffic`), the schedule's arithmetic (`model`), any
+//! judgement (`verdict`). The same workers run on io_uring, epoll and the simulation.
 
 mod arrivals;
 mod attempt_log;

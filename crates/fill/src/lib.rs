@@ -1,8 +1,8 @@
-//! Fills a database with rows that look right: PostgreSQL, MySQL and MariaDB, SQLite.
+//! Fills a database with realistic rows: PostgreSQL, MySQL and MariaDB, SQLite.
 //!
-//! [`survey()`] asks a database what is there and makes [`Facts`]; [`Rows`] makes rows from schema and facts, purely;
-//! [`try_out`] tries a few of them, [`work`] writes them in batches, and [`clean()`] removes them again. The database
-//! itself records its fills (`ledger`). Owns neither the command line nor what is printed (`plimsoll`).
+//! [`survey()`] reads the schema and statistics of a database into [`Facts`]; [`Rows`] makes rows from them without any
+//! I/O; [`try_out`] tries a few rows, [`work`] writes them in batches, and [`clean()`] removes them again. Fills are
+//! recorded in the database itself (`ledger`). Does not own the command line nor what is printed (`plimsoll`).
 
 mod check;
 mod clean;

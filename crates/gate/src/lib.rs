@@ -1,8 +1,10 @@
-//! The gateway: requests are forwarded to upstreams where a key, the limits and the measured load line allow it.
+//! The gateway: forwards requests to upstreams if the key, the limits and the measured load line allow it.
 //!
-//! Two halves meet in [`policy`]. The data path asks it what to do with a request, and tells it what came of the
-//! request; it never waits for anything there. Keys, configuration and the load line become a [`policy::Policy`] off
-//! that path, which replaces the one before it in one step. What was served is counted in [`usage`].
+//! Two halves meet in [`policy`]. The data path ([`mod@path`]) asks it for a decision on each request and reports the
+//! outcome; it never waits there. The control side ([`gateway`]) builds a [`policy::Policy`] from keys, configuration and
+//! load line, and replaces the previous one in a single step. What was served is counted in [`usage`].
+//!
+//! Does not own sockets (`net`), HTTP syntax (`wire`), TLS (`tls`), nor the command line (`plimsoll`).
 
 mod access;
 mod admin;

@@ -1,16 +1,16 @@
-//! Files to results and to workloads. Bytes in, values of `model` or an error that says what is wrong and where;
-//! the caller reads the file and puts its name before the error.
+//! Parses files into results and workloads. Bytes in; values of `model` out, or an error that says what is wrong and
+//! where. The caller reads the file, and puts its name before the error.
 //!
-//! - [`results`]: our own results: `run.json`, `sweep.json` and `search.json`, and the four-column table of
+//! - [`results`]: Plimsoll's own results (`run.json`, `sweep.json`, `search.json`), and the four-column table of
 //!   wrktest.sh.
-//! - [`mod@claims`]: results of any tool, Plimsoll included, as rows of what they claim.
-//! - [`requests`]: requests of third-party tools (curl, vegeta, HAR, OpenAPI, Postman) to a workload.
+//! - [`mod@claims`]: results of any tool, Plimsoll included, as rows of claimed figures.
+//! - [`requests`]: requests of other tools (curl, vegeta, HAR, OpenAPI, Postman), as a workload.
 //! - [`workload`]: workload files, with the place of every value.
 //!
 //! Below the last two is `document`: JSON and YAML as trees with places.
 //!
-//! What is loaded goes on to `verdict` (comparison, audit) and `report`. Every input is hostile: nothing
-//! here panics, and nothing from a file reaches an error message unescaped or at length.
+//! Does not judge what it reads (`verdict`), nor compile workloads (`traffic`). Every input is taken for hostile: nothing
+//! here panics, and text from a file is escaped and shortened before it reaches an error message.
 
 mod bad_file;
 pub mod claims;

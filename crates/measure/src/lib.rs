@@ -1,9 +1,9 @@
-//! Carries out a plan: what the engine needs goes in, a judged run comes out.
+//! Runs a plan: takes what the engine needs, and returns a judged run.
 //!
-//! Owns the middle of every command that makes load, without a command line, a terminal or a result folder: intervals
-//! from the engine become a [`model::Run`], with what the machine did beside them; the journal keeps them as they come.
-//! Whoever wants to see or change what comes is an [`Observer`]. Does not own what is sent and when (`traffic`,
-//! `engine`), nor what a run is worth (`verdict`).
+//! Owns the part that all commands which make load have in common, without command line, terminal or result folder: it
+//! turns the engine's intervals into a [`model::Run`], adds what the machine did meanwhile, and keeps the journal. A caller
+//! that wants to see intervals as they come, or to stop the run, passes an [`Observer`]. Does not own what is sent and
+//! when (`traffic`, `engine`), nor the rules by which a run is judged (`verdict`).
 
 pub mod beside;
 pub mod clock;

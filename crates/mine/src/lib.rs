@@ -1,12 +1,12 @@
-//! Access logs to workloads: how a log's lines are read, which endpoints its paths belong to, when most requests
-//! came, who asked and how, and what that makes of a load for so many users.
+//! Makes workloads of access logs. Owns the formats of log lines, the grouping of paths into endpoints, the search for the
+//! busiest period, sessions of clients, and the scaling to a number of users.
 //!
-//! Pure: the caller opens files, decompresses them and hands over whole lines, twice. The first reading
-//! ([`Survey`]) finds the peak and the templates of paths, the second ([`Tally`]) counts what came of each and
-//! gathers the values of parameters. Parts of a log may be read by several threads and put together. [`outcome`]
-//! makes figures ([`model::Mined`]), a [`model::Workload`] and its pools of the two.
+//! Pure: the caller opens files, decompresses them and passes in whole lines, twice. The first reading
+//! ([`Survey`]) finds the peak and the templates of paths, the second ([`Tally`]) counts the requests of each and
+//! collects the values of parameters. Several threads may read parts of a log; their results are merged. [`outcome`]
+//! turns both readings into figures ([`model::Mined`]), a [`model::Workload`] and its pools.
 //!
-//! Memory is bounded whatever the log holds; where a figure is an estimate because of that, it says so. Addresses
+//! Memory is bounded whatever the log contains; a figure that is an estimate for that reason says so. Client addresses
 //! are hashed as they are read, and no part of them leaves this crate.
 
 mod address;

@@ -1,9 +1,8 @@
-//! The data that every other crate meets in. Pure: values and functions on them, no clock, file or socket.
+//! The data types that all other crates share. Pure: values and functions on them, no clock, file or socket.
 //!
-//! A value only ever moves to the right:
-//! [`Plan`] (what is to be sent, nothing left to default) → [`Interval`]s (what each second
-//! brought) → [`Run`] (what happened) → [`Sweep`] (runs over levels). What we *think* of a run is
-//! the `verdict` crate's; how it is shown is `report`'s.
+//! Data flows in one direction: [`Plan`] (what is to be sent, with every default filled in) → [`Interval`]s (the counts
+//! of each second) → [`Run`] (the whole load) → [`Sweep`] (runs over levels). Does not own the judgement of a run
+//! (`verdict`), nor how it is shown (`report`).
 
 pub mod blocks;
 pub mod calibration;

@@ -1,13 +1,13 @@
-//! Sockets, clock and waiting behind one completion-shaped interface. The only crate with `unsafe`.
+//! Sockets, clock and waiting behind one completion-based interface. All `unsafe` of the project is here, except for one line
+//! in `script`.
 //!
-//! A [`Handler`] (a worker of the engine, a thread of the built-in server) is driven by a [`Net`]: it
-//! submits connect, send and close, and is handed [`Event`]s in batches; received bytes are lent for
-//! the length of the call. Three nets speak this: [`uring`], [`epoll`], and the simulation of the
-//! tests, which lives in `testkit`, so that a handler is tested in virtual time on the very code that
-//! runs for real.
+//! A [`Net`] drives a [`Handler`] (a worker of the engine, a thread of the built-in server or of the
+//! gateway): the handler submits connect, send and close, and receives [`Event`]s in batches; received
+//! bytes are borrowed for the duration of the call. There are three nets: [`uring`], [`epoll`], and the
+//! simulation in `testkit`, with which tests run the real handlers in virtual time.
 //!
-//! This crate knows nothing of HTTP or TLS, and decides nothing: the handler decides what to send, when
-//! to give up and how often to try again.
+//! Does not own protocols (HTTP, TLS) or decisions: the handler decides what to send, when to give up
+//! and how often to try again.
 
 pub mod clock;
 mod conns;

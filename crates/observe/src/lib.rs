@@ -1,15 +1,15 @@
-//! Watches machines, processes and services, and gives what it reads as [`model::Sample`]s.
+//! Watches machines, processes and services, and returns the readings as [`model::Sample`]s.
 //!
 //! - [`proc`]: parsers of `/proc`, cgroups and `sock_diag`: text or bytes in, values out.
 //! - [`host`], [`process`]: read those files for one machine, and for the processes of a server.
-//! - `kernel_log`: what the kernel logs meanwhile. `jvm`: what a JVM counts of its locks.
-//! - [`server`]: who listens at the address that is measured. [`cgroup`]: what a quota costs.
-//! - [`source`]: how a source is written on the command line.
-//! - [`sources`]: each kind of source read: this machine, a command, a page of figures, a database.
-//! - [`plans`]: how a watched database would carry out the statements that it was seen with.
-//! - [`watcher`]: sources read at a steady pace, each on its own thread.
+//! - `kernel_log`: messages of the kernel during a run. `jvm`: a JVM's counters of its locks.
+//! - [`server`]: which processes listen at the measured address. [`cgroup`]: what a quota costs.
+//! - [`source`]: the syntax of a source on the command line.
+//! - [`sources`]: a reader for each kind of source: this machine, a command, a page of metrics, a database.
+//! - [`plans`]: the execution plans of the statements that were seen in a watched database.
+//! - [`watcher`]: reads sources at a fixed interval, each on its own thread.
 //!
-//! Does not own what figures mean (`verdict`) nor how they are shown. Everything that is read is bounded.
+//! Does not own what the figures mean (`verdict`) nor how they are shown (`report`). All input is bounded.
 
 mod awaited;
 pub mod cgroup;

@@ -1,5 +1,5 @@
-//! `plimsoll`: arguments, wiring, exit codes, signals. What is measured, judged and drawn lives in
-//! the crates below; the commands here bring them together.
+//! `plimsoll`: arguments, exit codes, signals, and commands that connect the other crates. Does not own measurement, judgement
+//! or rendering, which are in those crates.
 
 // First, for its macros.
 #[macro_use]

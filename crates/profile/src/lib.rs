@@ -1,8 +1,8 @@
-//! Profiles of servers: read from whatever wrote them, listed as `go tool pprof` lists them, charged to those who
-//! caused the cost and to the requests that were served, compared, and used to predict what a change would bring.
+//! Profiles of servers: reads the formats of several profilers, lists functions as `go tool pprof` does, attributes costs
+//! to owners, layers and requests, compares profiles, and predicts what a change would bring.
 //!
-//! Pure: the caller fetches and opens profiles, and prints what comes of them. A profile is read into memory whole,
-//! within the bounds of [`data`]; what is larger is refused.
+//! Pure: the caller fetches and opens profiles, and prints the results (`report`). A profile is read into memory whole,
+//! within the bounds of [`data`]; a larger one is refused.
 
 mod collapsed;
 pub mod compare;

@@ -1,7 +1,7 @@
-//! What people and other programs read of a result: strings and bytes out, nothing else.
+//! Renders results for people and for other programs: values in, strings and bytes out.
 //!
-//! Pure: no module here opens a file, a socket or a clock. The caller writes what it is handed, and
-//! the same result always makes the same bytes.
+//! Pure: no module here opens a file, a socket or a clock. The caller writes the output; the same result
+//! always gives the same bytes. Does not own any judgement (`verdict`).
 //!
 //! - [`audit`]: other tools' results judged, as text, CSV and JSON.
 //! - [`wrk`], [`text`], [`live`], [`table`], [`capacity`]: what a terminal shows.
@@ -9,10 +9,10 @@
 //!   read.
 //! - [`comparison`]: one server judged against another, as text and CSV.
 //! - [`chart`]: SVG and PNG from plain figures; [`charts`]: the figures of results for them.
-//! - [`findings`]: what limits a run. [`watch`]: what is watched, live.
-//! - [`mined`]: what an access log said.
-//! - [`profiled`]: what a profile said, a prediction, two profiles compared.
-//! - [`preview`]: what a run would do. [`grid`]: tables of other commands.
+//! - [`findings`]: what limits a run. [`watch`]: the live table of watched sources.
+//! - [`mined`]: what `mine` found in an access log.
+//! - [`profiled`]: a profile, a prediction, a comparison of two profiles.
+//! - [`preview`]: what a workload would send. [`grid`]: tables of other commands.
 //! - [`html`]: one self-contained page.
 
 pub mod annotations;

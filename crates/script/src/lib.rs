@@ -1,12 +1,12 @@
 //! wrk's scripts, run unchanged: a LuaJIT host that is a [`traffic::Source`].
 //!
-//! Owns wrk's Lua interface: one state a worker and one for `setup` and `done`, the hooks and the order
-//! in which they are called, what a script may do to the workers, and the watch over hooks that do not
-//! return. Does not own when a request leaves and what is counted (`engine`), nor where results go (the
-//! command), which passes a [`Summary`] and [`Stats`] for `done`.
+//! Owns wrk's Lua interface: one state per worker and one for `setup` and `done`, the hooks and the order
+//! in which they are called, what a script may do to the workers, and the watchdog for hooks that do not
+//! return. Does not own when a request leaves and what is counted (`engine`), nor the results: the
+//! command passes a [`Summary`] and [`Stats`] for `done`.
 //!
 //! [`Script`] is the file and its inputs; [`Script::begin`] makes a [`Session`] and a source for each
-//! worker; after the run [`Session::done`] closes it. A [`Watchdog`] watches all of that.
+//! worker; after the run [`Session::done`] closes it. A [`Watchdog`] limits the time of every call.
 
 mod address;
 mod error;

@@ -1,9 +1,9 @@
-//! The built-in API server: the ceiling that other servers are compared with, queues of known
-//! capacity, and misbehaviour on demand.
+//! The built-in API server: a fast baseline to compare other servers with, queues of known
+//! capacity, and faults on demand.
 //!
-//! Threads share nothing but a port (`SO_REUSEPORT`) and, on `/queue` alone, a lock: each is a
-//! [`Worker`] driven by its own net. Bytes come from `net`, are parsed by `wire`, and responses
-//! go back to `net`; what was served is counted here and handed to the caller as [`Served`].
+//! Threads share nothing but a port (`SO_REUSEPORT`) and, for `/queue` only, a lock: each is a
+//! [`Worker`] driven by its own net. Bytes come from `net` and are parsed by `wire`; responses
+//! go back to `net`. What was served is counted here and returned to the caller as [`Served`].
 //!
 //! * `options`, `server`: the options, and the threads that serve.
 //! * `worker`, `exchange`, `slow_responses`: a connection's events, its requests and responses, and the responses

@@ -1,18 +1,18 @@
-//! For tests: a simulated world, and real servers and peers.
+//! For tests: a simulated network, and real servers and peers.
 //!
-//! * [`sim`]: a clock and a network that exist in memory only, seeded and exactly repeatable. It
-//!   implements [`net::Net`], so that workers and servers are tested on the code that runs for real.
+//! * [`sim`]: a clock and a network in memory, seeded and exactly repeatable. It implements
+//!   [`net::Net`], so tests run the real workers and servers on it.
 //! * [`peer`]: scripted peers on real loopback sockets that know nothing of HTTP and share no code
 //!   with what they test.
 //! * [`casestudy`]: servers of the case study, built with Go.
 //! * [`databases`]: PostgreSQL, MariaDB, Redis and memcached, started in a temporary folder and stopped on drop.
-//! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
-//! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
-//! * [`process`]: servers as processes of their own, which print their URL, ended on drop.
-//! * [`queueing`]: what theory says of queues under Poisson arrivals.
+//! * [`misbehaving`]: an HTTP server that works for a while and then fails.
+//! * [`needs`]: third-party programs that tests need; a test is skipped where they are missing.
+//! * [`process`]: servers as separate processes, which print their URL, stopped on drop.
+//! * [`queueing`]: what theory says about queues under Poisson arrivals.
 //! * [`servers`]: third-party servers, started in a temporary folder and stopped on drop.
 //!
-//! Nothing here is part of the product; it depends on `net`'s interface alone.
+//! Nothing here is part of the product. Of the project's crates it uses only `net`.
 
 pub mod casestudy;
 mod certificates;

@@ -1,9 +1,9 @@
-//! Makes requests: workloads compiled and played.
+//! Generates requests: compiles workloads and plays them.
 //!
-//! Owns the trait [`Source`] that the engine takes its requests from, what workloads mean ([`compile()`])
-//! and playing them. Does not own when a request leaves, connections, or counting (`engine`), the form
-//! of workload files (`import`), nor the syntax of HTTP (`wire`). Pure: files, the environment and the
-//! time come in as values, and given the same seed, the same requests come out.
+//! Owns the trait [`Source`] from which the engine takes its requests, the meaning of workloads
+//! ([`compile()`]), and playing them. Does not own when a request leaves, connections, or counting
+//! (`engine`), the syntax of workload files (`import`), nor that of HTTP (`wire`). Pure: files, the
+//! environment and the time are passed in as values, and the same seed gives the same requests.
 
 mod always;
 mod body_budget;

@@ -1,21 +1,21 @@
-//! What we think of results. Pure: values of `model` in, judgements and sentences out.
+//! Judges results. Pure: values of `model` in, judgements and sentences out.
 //!
-//! - [`mod@audit`]: can results that others made be believed? Another table of rules.
-//! - [`validity`]: may a run's figures be believed? One table of rules.
-//! - [`changes`]: responses that change for good while they are measured.
+//! - [`validity`]: can a run's figures be trusted? A table of rules.
+//! - [`mod@audit`]: can results of other tools be trusted? A table of rules.
+//! - [`mod@explain`]: what limits a run, with evidence? A table of rules.
+//! - [`changes`]: responses that change for good during a run.
 //! - [`dips`]: periods in which the server departed from its trend.
-//! - [`exit`]: the exit code that a result deserves.
-//! - [`mod@explain`]: what limits a run, with evidence? A table of rules as well.
+//! - [`exit`]: the exit code for a result.
 //! - [`ladder`]: which level a sweep runs next, and why it ends.
 //! - [`capacity`]: the next step of a search for capacity, and what it found.
-//! - [`curve`]: the best levels of a curve, and what to read from it.
-//! - [`comparison`]: is one faster than the other, or is that undecided?
-//! - [`mod@refused`]: a sweep of something that responds with failures alone.
+//! - [`curve`]: the best levels of a curve, and what they mean.
+//! - [`comparison`]: is one server faster than the other, or is that undecided?
+//! - [`mod@refused`]: a sweep of an API that responds only with failures.
 //! - [`usl`]: the Universal Scalability Law fitted to a curve.
 //! - [`diff`]: several curves side by side.
-//! - [`blocks`]: how far a run's figures can be off, by the crate `statistics`.
+//! - [`blocks`]: confidence intervals of a run's figures, computed by `statistics`.
 //!
-//! Nothing here shows anything: texts and figures go on to the command line and to `report`.
+//! Does not own how judgements are shown: the command line and `report` do that.
 
 pub mod audit;
 pub mod blocks;

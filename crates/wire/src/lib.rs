@@ -1,9 +1,9 @@
 //! HTTP/1.1 (and 1.0) bytes to events and back, in both directions, strictly.
 //!
-//! This crate owns message syntax: where a message ends, whether it is well formed, and how one is
-//! written so that nothing a user typed can break out of its place. It owns no socket, knows no
-//! clock and has no dependency. Bytes come from `net` by way of `engine` (responses) and `target`
-//! (requests); events go back to them, and encoded messages on to `net`.
+//! Owns message syntax: where a message ends, whether it is well formed, and how to write one so that
+//! no text from a user can end a line or a body early. Has no socket, no clock and no dependency. The
+//! callers are `engine` (responses), `target` (requests) and `gate` (both): they pass in the bytes that
+//! `net` received, get events, and send encoded messages.
 //!
 //! * [`ResponseParser`] reads responses, one for each [`ResponseParser::begin`].
 //! * [`RequestParser`] reads requests, one after the other.
@@ -13,16 +13,16 @@
 //!
 //! The rules are those of RFC 9112 sections 2 to 7 and 11; where the RFC lets a recipient choose
 //! between repairing a message and refusing it, it is refused. Two recipients that repair a message
-//! differently can be made to disagree on where it ends, which is what request smuggling is; and a load
-//! generator that repairs would count as a success what the next client refuses. The few tolerated
+//! differently may disagree on where it ends, which is what request smuggling exploits; and a load
+//! generator that repairs messages would count responses as successes that other clients refuse. The few tolerated
 //! deviations, none of which touches the framing, are named where they are implemented: a status line
 //! without the space after the code, identical repeated `Content-Length` in a response, and one empty
 //! line before a request line.
 //!
 //! # Splitting
 //!
-//! Both parsers are byte-sequential: every decision depends on the bytes up to that point only. A
-//! message therefore gives the same events and the same error however it was cut on its way. A
+//! Both parsers are byte-sequential: every decision depends only on the bytes up to that point. A
+//! message therefore gives the same events and the same error however the network split it. A
 //! message that does not end costs time linear in its length, and memory up to
 //! [`Limits::head_bytes`]. A head that arrives whole is read in place, without an allocation.
 
