@@ -1,35 +1,39 @@
-//! Limits that several gateways share, by a Redis or Valkey server.
+//! Limits that several gateways share through a Redis or Valkey server.
 //!
-//! Each gateway decides by what it knows and tells the server afterwards: no request waits for it. What the server
-//! keeps of a rate is the instant at which the next request would be due at an even pace (`limits::Gcra`), to which
-//! every gateway adds what it let through, from when that came; what it keeps of a quota is a total of each gateway.
-//! [`Syncer`] says what is told and when, and takes in what comes back; it is pure. [`Link`] carries it, on a thread of
-//! its own. [`Meter`] is what decisions ask: who has something to tell, and whether the server answers.
+//! Each gateway decides from what it knows and reports to the server afterwards, so no request waits for the server. Of a
+//! rate the server keeps the instant at which the next request would be due at an even pace (`limits::Gcra`), which
+//! each gateway moves on by the requests that it let through, from the time of their arrival. Of a quota it keeps one
+//! total per gateway. [`Syncer`] decides what is reported and when, and applies the answers; it is pure. [`Link`] is the
+//! thread with the connection. [`Meter`] is the interface to decisions: which limits have something to report, and whether
+//! the server answers.
 //!
-//! Nothing is added twice. A total is told as often as one likes. What is added to a rate is sent once, over a connection
-//! all of whose answers have come; each connection of a gateway has a number, and once the server has heard a later one it
-//! takes nothing more from those before. So what was under way when a connection broke was added before the first answer
-//! of the next one, or never is; after that answer a gateway tells where it stands, and the server keeps the later instant.
+//! Nothing is added twice. A total may be reported any number of times. An addition to a rate is sent once, over a
+//! connection all of whose earlier commands were answered. Each connection of a gateway has a number; once the server has
+//! received a command over one, it accepts none over those with lower numbers. So an addition that was sent when a connection broke
+//! is applied before the first answer on the next connection, or never. After that answer the gateway reports the instant that it
+//! has computed itself, and the server keeps the later of the two.
 //!
 //! Over all N gateways, a key of rate r and burst b is let through at most b + r (W + A) + (N - 1)(b + r D) requests in any
-//! time W while the server answers within R. D = [`NEAR_NS`] + 2 R is the longest time that a gateway takes to be told what
-//! the others did once it has let half of b through: an exchange that is under way, and its own. A = 0.1 s + R is the most
-//! that requests told of at once lie apart: the server takes all for as old as the first, so that it never takes them to be
-//! ahead when they are not, as it would be with those of several gateways that came at the same time. That is the pace of
-//! the same requests come up to A sooner, so it is late by A at most, however long it goes on. What was let through too much
-//! is counted, so that the following time has as much less: the excess does not grow with W.
+//! time W while the server answers within R. D = [`NEAR_NS`] + 2 R is the longest time until a gateway learns what the
+//! others did once it has let half of b through: the exchange under way, and its own. A = 0.1 s + R is the longest time
+//! between two requests that are reported together. The server counts all of them from the first one's arrival. Counting
+//! them from a later one would put them ahead of the pace although they were not, since other gateways had requests at the
+//! same time. This is the pace of the same requests shifted to at most A earlier, so the error stays within A for as long as
+//! the gateways run. Requests beyond the limit are counted, so the time after them has as many fewer: the excess does not
+//! grow with W.
 //!
-//! Quotas are those of keys, of tiers, of routes and of all requests; keys that replace each other have one, by the name of the first.
-//! Rates other than those of keys and of the load line are each gateway's own.
+//! Quotas of keys, of tiers, of routes and of all requests are shared. Keys that replace each other share one quota, under the name
+//! of the first. Of rates, those of keys and of the load line are shared; each gateway holds all others by itself.
 //!
-//! What the server keeps is of one rate: gateways share those that are the same in their configurations. A reload of one of them
-//! shares its new rates with those that have them too.
+//! The name of a rate on the server contains the rate: only gateways whose configurations have the same rate share it. After a
+//! reload, a gateway shares its new rate with the gateways that have it too.
 //!
-//! The number in flight of a load line cannot be told in time. The server counts the gateways by their signs of life, and
-//! each holds its part: of K in flight, N gateways that know of each other have K together, or one each where that is more.
-//! M that begin add K / g each at most, g as their configuration says (`gateways`), until they were counted and the others
-//! heard of them: within a quarter of a second from one sign of life to the next, a tenth of a second and the way. One that
-//! ends leaves its part to the others once its last sign of life is forgotten.
+//! The number in flight of a load line cannot be shared in this way, because reports take too long. The server counts the
+//! gateways by their heartbeats, and each gateway holds its part: of K in flight, N gateways that know of each other have K
+//! together, or one each if N is more. M gateways that start have at most K / g each, where g is the number in their
+//! configuration (`gateways`), until they are counted and the others know of them: a quarter of a second between two heartbeats, a
+//! tenth of a second, and the time on the network. When a gateway ends, the others take over its part once its last heartbeat
+//! has expired.
 
 mod command;
 mod link;

@@ -1,19 +1,19 @@
-//! What a gateway says to the server: one script with all that it tells, and what that returns.
+//! The command that a gateway sends to the server (one script with all reports), and its reply.
 
 use super::resp::{Reply, write_command};
 use super::sync::{Answer, Heard, Tell};
 
-/// A gateway counts for so long after its last sign of life.
+/// A gateway is counted for this long after its last heartbeat.
 pub(super) const COUNTS_US: u64 = 1_500_000;
-/// What is under this name on the server belongs to gateways.
+/// The prefix of all keys on the server that belong to gateways.
 const PREFIX: &str = "plimsoll:gate:";
 const SCRIPT: &[u8] = include_bytes!("script.lua");
 
-/// Why there is no answer that can be used.
+/// The error for a reply that is not the script's.
 const OTHERWISE: &str = "it answers in another way than asked";
 
-/// The command that tells, over the connection of this number of the gateway of this name; a sign of life where there is
-/// nothing to tell. A later connection has a higher number.
+/// Writes the command with these reports of the gateway; without reports it is a heartbeat. `connection` is the number of the
+/// gateway's connection: a later one has a higher number.
 pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, connection: u64) {
     let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
     words.push((tells.len() + 3).to_string().into_bytes());
@@ -39,10 +39,10 @@ pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, conn
     write_command(out, &words);
 }
 
-/// What the reply to so many tells says.
+/// Reads the reply to this many reports.
 ///
 /// # Errors
-/// What the server complains of, or that the reply is none of the script's.
+/// The server's error, or that the reply is not the script's.
 pub(super) fn read_heard(reply: &Reply, tells: &[Tell]) -> Result<Heard, String> {
     let list = match reply {
         Reply::List(list) if list.len() == tells.len() + 3 => list,
@@ -71,7 +71,7 @@ fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
     }
 }
 
-/// What the server complains of, with what to do where that is known.
+/// The server's error in words, with what to do if that is known.
 pub(super) fn complaint(why: &str) -> String {
     let kind = why.split(' ').next().unwrap_or_default();
     match kind {

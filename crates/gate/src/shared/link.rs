@@ -14,9 +14,9 @@ use crate::connect::connect;
 use crate::escapes;
 use crate::policy::{Current, State};
 
-/// How long the server may take to answer. One that needs no longer never counts as silent (`Meter::is_fresh`).
+/// Time-out of an exchange. A server that answers within it never counts as silent (`Meter::is_fresh`).
 pub(super) const PATIENCE: Duration = Duration::from_millis(750);
-/// Between two attempts to reach it, and between two signs of life where there is nothing to tell.
+/// Time between two attempts to connect, and between two heartbeats while there is nothing to report.
 pub(super) const AGAIN_NS: u64 = 250_000_000;
 
 /// Where the server is.
@@ -39,7 +39,7 @@ impl Place {
     /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`. User and password may have escapes, as in any URL.
     ///
     /// # Errors
-    /// In words, which do not repeat the password.
+    /// What is wrong, in words that do not contain the password.
     pub fn parse(url: &str) -> Result<Self, String> {
         let wrong = || "write the server as redis://HOST:6379/0, with :PASSWORD@ before the host if it asks for one";
         let rest = url.strip_prefix("redis://").ok_or_else(wrong)?;
@@ -60,26 +60,26 @@ impl Place {
     }
 }
 
-/// What a part of a URL stands for.
+/// A part of a URL with its escapes decoded.
 fn decoded(part: &str) -> String {
     let bytes: Vec<u8> = escapes::lenient(part.as_bytes()).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// How the link stands, for people.
+/// The state of the link, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkView {
     /// Where the server is, without its password.
     pub server: String,
-    /// Exchanges that were answered.
+    /// Exchanges that succeeded.
     pub answered: u64,
-    /// Those that were not.
+    /// Exchanges that failed.
     pub failed: u64,
-    /// Why not, where the last was one of them.
+    /// Why the latest exchange failed; none if it succeeded.
     pub error: Option<String>,
 }
 
-/// The link of a gateway.
+/// A gateway's link to the server of shared limits.
 #[derive(Debug)]
 pub struct Link {
     place: Place,
@@ -89,13 +89,13 @@ pub struct Link {
 }
 
 impl Link {
-    /// To a server that is not looked for yet.
+    /// A link that is not connected yet.
     pub fn new(place: Place) -> Self {
         let (answered, failed) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { place, answered, failed, error: Mutex::default() }
     }
 
-    /// How it stands.
+    /// Its state.
     pub fn view(&self) -> LinkView {
         LinkView {
             server: format!("{:?}", self.place),
@@ -105,7 +105,7 @@ impl Link {
         }
     }
 
-    /// Tells and hears until it is told to stop.
+    /// Exchanges reports and answers with the server until `stop` is set.
     pub fn run(&self, current: &Current, state: &Arc<State>, stop: &AtomicBool) {
         let Some(heard) = state.shared.switch_on() else { return };
         let mut syncer = Syncer::default();
@@ -119,13 +119,13 @@ impl Link {
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             let now_ns = net::clock::now();
-            // What is heard now came since this was last asked for, which may be an exchange ago.
+            // Requests behind these places came after the previous look, which may have been before an exchange.
             first.into_iter().chain(heard.try_iter()).for_each(|slot| syncer.note(slot, noted_ns));
             noted_ns = now_ns;
             if state.shared.missed.swap(false, Ordering::Relaxed) {
                 syncer.look_again();
             }
-            // After a failure nothing is told for a while.
+            // After a failure, wait before the next attempt.
             if connection.stream.is_none() && now_ns < next_ns {
                 continue;
             }
@@ -197,7 +197,7 @@ impl Link {
         Ok(stream)
     }
 
-    /// Counts an exchange, and keeps why it failed until one that says that all is well.
+    /// Counts an exchange, and keeps the reason of a failure until `well`.
     fn note(&self, why: Option<String>, well: bool) {
         let counter = if why.is_none() { &self.answered } else { &self.failed };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -208,20 +208,20 @@ impl Link {
     }
 }
 
-/// A connection to the server, the number of which tells it from those before.
+/// A connection to the server, with a number that is higher than those of earlier connections.
 #[derive(Debug, Default)]
 struct Connection {
     stream: Option<TcpStream>,
     number: u64,
-    /// Exchanges that it has carried.
+    /// Exchanges over it that succeeded.
     exchanges: u64,
-    /// Whether an exchange after a connection's first was the last to fail: a server may take signs of life, and nothing
-    /// that it is told.
+    /// Whether the latest failure was of a later exchange than a connection's first: a server may accept heartbeats but refuse
+    /// reports.
     refused: bool,
 }
 
 impl Connection {
-    /// Takes in whether an exchange succeeded; whether the server can be relied on by that.
+    /// Notes whether an exchange succeeded. Returns whether the server can be relied on.
     fn trusts(&mut self, succeeded: bool) -> bool {
         let first = self.exchanges == 0;
         if !succeeded {
@@ -241,7 +241,7 @@ fn call(stream: &mut TcpStream, command: &[u8]) -> Result<Reply, String> {
     stream.write_all(command).map_err(words)?;
     let (mut came, mut buffer) = (Vec::new(), [0; 16 * 1024]);
     loop {
-        // However steadily it sends.
+        // The time-out is for the whole reply, however steadily the bytes arrive.
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(words(ErrorKind::TimedOut.into()));

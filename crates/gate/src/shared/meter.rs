@@ -1,4 +1,4 @@
-//! What decisions ask of shared limits, and tell them. Never waits.
+//! The interface of shared limits to decisions: which limits have something to report. Never waits.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -6,24 +6,24 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::policy::QuotaOf;
 
-/// Keys, routes and the like that may wait to be noticed. Where one finds no room, all are looked at.
+/// The most keys, routes and so on in the queue to the thread. If it is full, the thread visits all of them instead.
 const WAITING: usize = 1 << 16;
-/// The server counts as silent after so long without an answer.
+/// After this time without an answer the server counts as silent.
 const SILENT_NS: u64 = 1_000_000_000;
 
-/// Stands for the load line among what is told of, see [`QuotaOf::place`].
+/// The place of the load line among those of [`QuotaOf::place`].
 pub(super) const LINE: u32 = u32::MAX;
 
-/// Between decisions and the thread that talks to the server.
+/// Shared by the workers that decide and the thread that talks to the server.
 #[derive(Debug)]
 pub struct Meter {
     on: AtomicBool,
     answered_ns: AtomicU64,
-    /// Gateways that share, as the server counted them last; 0 before.
+    /// How many gateways share limits, by the latest answer of the server; 0 before the first.
     gateways: AtomicU32,
-    /// What was let through of the load line and not told, in thousandths of a mean request.
+    /// What was let through under the load line and not reported yet, in thousandths of a mean request.
     pub(super) line_milli: AtomicU64,
-    /// Whether something was let through and found no room to be noticed.
+    /// Whether the queue was full when something was let through.
     pub(super) missed: AtomicBool,
     tell: SyncSender<u32>,
     heard: Mutex<Option<Receiver<u32>>>,
@@ -55,14 +55,14 @@ impl Meter {
         now_ns.saturating_sub(self.answered_ns.load(Ordering::Relaxed)) <= SILENT_NS
     }
 
-    /// A request of a key, a route or all together was let through; `untold` counts them.
+    /// A request under a quota or a key was let through. `untold` counts those that are not reported yet.
     pub(crate) fn took(&self, of: QuotaOf, untold: &AtomicU32) {
         if untold.fetch_add(1, Ordering::Relaxed) == 0 {
             self.notice(of.place());
         }
     }
 
-    /// A request was let through by the load line.
+    /// A request was let through under the load line.
     pub(crate) fn took_of_line(&self, cost_milli: u32) {
         if self.line_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed) == 0 {
             self.notice(LINE);
@@ -75,18 +75,18 @@ impl Meter {
         }
     }
 
-    /// Gateways that share limits, this one included, as the server counted them last; 0 before it did.
+    /// How many gateways share limits, this one included, by the latest answer of the server; 0 before the first.
     pub fn gateways(&self) -> u32 {
         self.gateways.load(Ordering::Relaxed)
     }
 
-    /// The server has answered, and counted so many gateways.
+    /// The server has answered, and counts this many gateways.
     pub(super) fn answered(&self, gateways: u32, now_ns: u64) {
         self.gateways.store(gateways, Ordering::Relaxed);
         self.answered_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// Switches sharing on; what is told comes out here. `None` the second time.
+    /// Switches sharing on, and returns the queue of places that have something to report. `None` the second time.
     pub(super) fn switch_on(&self) -> Option<Receiver<u32>> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         self.on.store(true, Ordering::Relaxed);

@@ -1,8 +1,8 @@
--- Takes in what one gateway tells, and answers what all gateways together are at. By the server's own clock, which goes on
--- from where it was if it is put back, or if another server with another clock takes over.
--- KEYS: a rate or quota each; then the gateways with their last signs of life, the newest connection of this one, and how far
--- the clock is ahead of the server's.
--- ARGV: the gateway, the number of its connection, how long a sign of life counts (us); then three of each limit:
+-- Applies the reports of one gateway, and returns the state over all gateways. Uses the server's clock, but never lets time go
+-- back: if the clock is set back, or another server takes over, time continues from where it was.
+-- KEYS: one for each rate or quota; then the set of gateways with their latest heartbeats, the number of this gateway's newest
+-- connection, and how far this script's clock is ahead of the server's.
+-- ARGV: the gateway, the number of its connection, how long a heartbeat counts (us); then three for each limit:
 --   a MICROS FIRST  a rate: requests that take up MICROS came, the first of them not before FIRST
 --   l DUE 0         a rate: no request is due before DUE
 --   q TOTAL 0       a quota: this gateway let through TOTAL
@@ -17,7 +17,7 @@ if last > now + ahead_us then
   redis.call('SET', ahead_of, string.format('%.0f', ahead_us), 'PX', 86400000)
 end
 now = now + ahead_us
--- What an earlier connection still brings was given up, and is told in another way by a later one.
+-- The gateway has given up what it sent over an earlier connection, and reports it over a later one in another way.
 if tonumber(redis.call('GET', connection) or '0') > tonumber(ARGV[2]) then
   return redis.error_reply('ERR an earlier connection of this gateway')
 end
@@ -42,7 +42,7 @@ for i = 1, limits do
     else
       due = math.max(due, first)
     end
-    -- One that is behind is kept for a while: another gateway may tell of the same time.
+    -- An instant in the past is kept for a while: another gateway may report requests of the same time.
     local ahead = math.max(due - now, 0)
     redis.call('SET', KEYS[i], string.format('%.0f', due), 'PX', math.ceil(ahead / 1000) + 5000)
     out[i] = due - now

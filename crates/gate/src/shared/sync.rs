@@ -1,11 +1,11 @@
-//! What is told to the server and when, and what its answers mean. Pure: instants and answers are handed in.
+//! Which reports go to the server and when, and what its answers mean. Pure: instants and answers are passed in.
 //!
-//! Nothing is ever told as "so much more" twice. Of a quota each gateway tells its own total, as often as it likes. Of a
-//! rate it tells what came since it last told, over a connection that has answered everything so far, and only once: where
-//! a connection fails, what was under way or came meanwhile is told over the next one as the state that this gateway has
-//! arrived at ("no request is due before"), which the server takes if its own is lower. What requests of an outage have
-//! taken has drained by then as the rate says. A rate that a reload has changed is another one: it has a name of its own, under
-//! which all is told as a state too, and what the server keeps of the one before is forgotten in time.
+//! No addition is reported twice. Of a quota each gateway reports its own total, any number of times. Of a rate it reports
+//! what it let through since its last report, over a connection that has answered everything so far, and only once. If a connection
+//! fails, requests that were being reported or came meanwhile are reported over the next one as this gateway's state ("no
+//! request is due before"), which the server applies if its own is lower. By then, requests of the outage have
+//! drained as the rate says. A rate that a reload changed has another name on the server; under it everything is reported as
+//! a state too, and the server forgets the old name after a while.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
