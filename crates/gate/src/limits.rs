@@ -1,7 +1,7 @@
 //! Limits: rates with bursts, quotas of calendar periods, requests at once.
 //!
-//! Pure: each is an atomic that is asked with the instant and the rule. What cannot be had is not taken, so a refusal
-//! costs a client nothing of its limits.
+//! Pure: each is an atomic to which the caller passes the instant and the rule. If a limit is used up, nothing is taken, so a
+//! refusal does not count towards a client's limits.
 
 mod at_once;
 mod calendar;

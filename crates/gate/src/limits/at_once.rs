@@ -1,4 +1,4 @@
-//! So much at once.
+//! A limit on what is in flight at once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct AtOnce(AtomicU64);
 
 impl AtOnce {
-    /// Takes `amount` where no more than `most` is held with it. Whatever `most` is, one may be held alone: otherwise
+    /// Takes `amount` if at most `most` is held with it. A single request may always be held, whatever `most` is: otherwise
     /// a request that costs more than the ceiling would never pass.
     pub fn take(&self, amount: u64, most: u64) -> bool {
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |held| {
@@ -27,7 +27,7 @@ impl AtOnce {
         debug_assert!(before >= amount, "{amount} given back of {before}");
     }
 
-    /// What is held.
+    /// How much is held.
     pub fn held(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,36 +1,36 @@
-//! Which day and which month it is, in UTC, for quotas.
+//! The current day and month in UTC, for quotas.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use model::date::civil;
 
 const DAY_S: i64 = 86_400;
-/// A clock that is put back by less is waited for before another day begins.
+/// If the clock is set back by less than this, no other day begins until it has caught up.
 const PUT_BACK_S: i64 = 3600;
-/// One that is further ahead than at the last look, which was a moment ago, was put forward.
+/// If the clock is further ahead than this since the last look, which was a moment ago, it was set forward.
 const PUT_FORWARD_S: i64 = 3600;
 
 /// The months' names, as protocols and logs write them.
 pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The periods that an instant lies in.
+/// The periods that contain an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Periods {
     /// Days since 1970-01-01.
     pub day: u32,
     /// Months since January 1970.
     pub month: u32,
-    /// Until the day ends, in seconds.
+    /// Seconds until the day ends.
     pub day_left_s: u32,
-    /// Until the month ends, in seconds.
+    /// Seconds until the month ends.
     pub month_left_s: u32,
-    /// How long the whole month is, in seconds.
+    /// Length of the month, in seconds.
     pub month_s: u32,
 }
 
 impl Periods {
-    /// Of seconds since the epoch; those before it count as its first.
+    /// The periods of a time in seconds since the epoch; a time before the epoch counts as its first second.
     pub fn at(unix_s: i64) -> Self {
         let unix_s = unix_s.max(0);
         let days = unix_s / DAY_S;
@@ -52,7 +52,7 @@ pub fn date(unix_s: i64) -> (i64, i64, i64) {
     civil(unix_s.div_euclid(DAY_S))
 }
 
-/// Day since the epoch of a month's first.
+/// The first day of a month, in days since the epoch.
 fn first_day(year: i64, month: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let from_march = if month > 2 { month - 3 } else { month + 9 };
@@ -61,7 +61,7 @@ fn first_day(year: i64, month: i64) -> i64 {
         - 719_468
 }
 
-/// The periods now, set about once a second by whoever reads a clock, and read by every decision.
+/// The current periods: set about once a second by the thread that reads the clock, read by every decision.
 #[derive(Debug, Default)]
 pub struct Calendar {
     unix_s: AtomicI64,
@@ -69,24 +69,24 @@ pub struct Calendar {
     latest_s: AtomicI64,
     day: AtomicU32,
     month: AtomicU32,
-    /// The latest day that there was.
+    /// The latest day that was set.
     last_day: AtomicU32,
 }
 
 impl Calendar {
-    /// Sets the time, in seconds since the epoch. Where the clock was put back a little, day and month stay until it has caught
-    /// up: a day that has ended would begin again with whole quotas, and so would the next.
+    /// Sets the time, in seconds since the epoch. If the clock was set back a little, day and month stay until it has caught
+    /// up: otherwise a day that has ended would begin again with full quotas, and so would the next.
     ///
-    /// Whether a day begins whose quotas may not be whole: one that there was before, or may have been, since the clock was put
-    /// back further; or one that the clock was put forward to, as where a machine starts with a wrong time. What was counted of
-    /// it is forgotten where another day has been counted since, or was counted before this process.
+    /// Returns whether a day begins whose quotas may already be used in part: a day that was set before, or may have been, since
+    /// the clock was set back further; or a day that the clock was set forward to, as on a machine that starts with a wrong
+    /// time. Its counts are gone if another day has been counted since, or if they were made before this process.
     pub fn set(&self, unix_s: i64) -> bool {
         self.unix_s.store(unix_s, Ordering::Relaxed);
         let latest_s = self.latest_s.load(Ordering::Relaxed);
         if (1..PUT_BACK_S).contains(&(latest_s - unix_s)) {
             return false;
         }
-        // Before the first look there was no time.
+        // No time was set before.
         let put_forward = latest_s != 0 && unix_s - latest_s > PUT_FORWARD_S;
         let Periods { day, month, .. } = Periods::at(unix_s);
         self.latest_s.store(unix_s, Ordering::Relaxed);
@@ -96,7 +96,7 @@ impl Calendar {
         day != before && (day <= last || put_forward)
     }
 
-    /// The time that day and month are of: that which was set last, but where the clock was put back a little.
+    /// The time that day and month are of: the one that was set last, unless the clock was set back a little.
     pub fn latest_s(&self) -> i64 {
         self.latest_s.load(Ordering::Relaxed)
     }

@@ -1,14 +1,14 @@
 //! A rate with a burst: the generic cell rate algorithm (ITU-T I.371, its virtual scheduling form).
 //!
-//! One instant is kept: when the next request would be due if all came evenly at the rate. A request may come before
-//! that by as much as the burst allows.
+//! One instant is stored: when the next request would be due if all came at an even pace. A request may be early by as
+//! much as the burst allows.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const SECOND_NS: f64 = 1e9;
 /// Cost of a mean request.
 const MEAN_MILLI: f64 = 1000.0;
-/// Thirty years: nobody waits for longer, and instants of both add up to one.
+/// Thirty years: longer than any wait, and two of them still add up to a valid instant.
 const LONGEST_NS: f64 = 1e18;
 
 /// A rate with a burst.
@@ -38,7 +38,7 @@ impl Rate {
     }
 }
 
-/// What of a rate is used up.
+/// How much of a rate is used up.
 #[derive(Debug, Default)]
 pub struct Gcra {
     /// When the next request would be due at an even pace, on the clock of the data path.
@@ -46,7 +46,7 @@ pub struct Gcra {
 }
 
 impl Gcra {
-    /// Takes what a request of this cost takes up.
+    /// Takes the time of a request of this cost.
     ///
     /// # Errors
     /// How long until there is room, in nanoseconds; nothing is taken then. A cost above the whole burst fits when
@@ -55,7 +55,7 @@ impl Gcra {
         self.take_within(rate.increment_ns(cost_milli), rate.ahead_ns(), now_ns)
     }
 
-    /// As [`Self::take`], from numbers worked out before.
+    /// As [`Self::take`], with numbers computed before.
     ///
     /// # Errors
     /// As [`Self::take`].
@@ -75,7 +75,7 @@ impl Gcra {
         }
     }
 
-    /// Counts a request of so much whatever is ahead, up to `most_ns` ahead: what is above that is forgotten.
+    /// Counts a request even if there is no room, up to `most_ns` ahead; the excess is dropped.
     pub fn count(&self, increment_ns: u64, most_ns: u64, now_ns: u64) {
         // The function always gives a number.
         let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
@@ -84,24 +84,23 @@ impl Gcra {
         });
     }
 
-    /// Gives back what a request took so long ago that another limit refused. At an even pace it would have been used up by then
-    /// as far as `since_ns`, and others have come in its place: that is not given back.
+    /// Gives back what a request took that another limit refused later. The part for the time since it was taken
+    /// (`since_ns`) is not given back: at an even pace it would be used up, and other requests have come in its place.
     pub fn give_back(&self, increment_ns: u64, since_ns: u64) {
         let left_ns = increment_ns.saturating_sub(since_ns);
-        // What lies in the past counts as nothing anyway.
+        // An instant in the past has no effect anyway.
         let _ = self.due_ns.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |due| {
             Some(due.saturating_sub(left_ns))
         });
     }
 
-    /// Lets nothing through before all that is known elsewhere would be let through: `due_ns` is when the next request
-    /// would be due by that.
+    /// Takes account of requests elsewhere: `due_ns` is when the next request is due after all of them.
     pub fn raise(&self, due_ns: u64) {
         self.due_ns.fetch_max(due_ns, Ordering::Relaxed);
     }
 
-    /// Forgets what is further ahead than the whole burst of a rate that has just come in force: under a lower one it was
-    /// what kept requests waiting.
+    /// Drops what is further ahead than the whole burst of a rate that has just come into force: under the former, lower rate
+    /// it kept requests waiting.
     pub fn change_to(&self, ahead_ns: u64, now_ns: u64) {
         self.due_ns.fetch_min(now_ns.saturating_add(ahead_ns), Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! The load line's part of a decision: room below the ceiling is taken last, and given back before the ticket is finished
-//! where the upstream's work is done.
+//! The load line's part of a decision: room below the ceiling is taken last, and given back as soon as the upstream's work is
+//! done, which may be before the ticket is finished.
 
 use super::decide::{MEAN_MILLI, seconds, window};
 use super::sharing::spare;
@@ -10,21 +10,21 @@ use crate::admission::NoRoom;
 use crate::limits::{Gcra, Quota, Rate};
 use crate::usage::Local;
 
-/// What has no room for a request.
+/// Why there is no room for a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Full {
-    /// The share of its key, of so many mean requests per second, which has room in so many nanoseconds.
+    /// The share of its key is used up: mean requests per second, and nanoseconds until it has room.
     Share { per_s: f64, wait_ns: u64 },
     /// The ceiling.
     Ceiling(NoRoom),
 }
 
 impl Policy {
-    /// Takes room of the load line for a request that [`Self::decide_before_body`] let through.
+    /// Takes room below the load line for a request that [`Self::decide_before_body`] let through.
     ///
     /// # Errors
-    /// What to answer where there is no room: the ticket has been given back then, the refusal is counted in `usage`, and
-    /// nothing is to be finished.
+    /// The refusal, if there is no room. The ticket has then been given back, and must not be finished; the refusal is counted
+    /// in `usage`.
     pub fn take_line(
         &self,
         ticket: &mut Ticket,
@@ -50,8 +50,8 @@ impl Policy {
         }
     }
 
-    /// Gives back a request's room below the ceiling before it has ended: the upstream's work is done, after so long. What
-    /// its key, tier and route have in flight stays.
+    /// Gives back a request's room below the ceiling before the request has ended, since the upstream's work is done. It still
+    /// counts as in flight for its key, tier and route.
     pub fn leave_line(&self, ticket: &mut Ticket, upstream_ns: u64, now_ns: u64) {
         if std::mem::take(&mut ticket.held.line) {
             self.state.ceiling.finish(ticket.cost_milli, upstream_ns);
@@ -59,10 +59,10 @@ impl Policy {
         }
     }
 
-    /// Takes of the ceiling, and counts that for other gateways.
+    /// Takes room below the ceiling, and counts it for the report to other gateways.
     ///
     /// # Errors
-    /// What has no room.
+    /// Why there is no room.
     pub(super) fn take_of_line(
         &self,
         key: u32,
@@ -83,15 +83,15 @@ impl Policy {
         Ok(())
     }
 
-    /// Takes room below the ceiling: of the key's share, or of what all others leave.
+    /// Takes room below the ceiling: from the key's share, or from what the others leave.
     fn take_room(&self, key: u32, tier: u32, cost_milli: u32, now_ns: u64) -> Result<(), Full> {
         let state = &*self.state;
         let (_, _, part_milli) = self.tier(tier);
         let share = &state.tiers[tier as usize].share;
         let room = match key {
             NONE => Ok(share.room(part_milli, false)),
-            // What a key asks counts, whether there is room or not: who tries again at once has no more chances than its
-            // share.
+            // A request counts for its key's share whether there is room or not: retrying at once must not increase a key's
+            // chances.
             key => {
                 let counting = state.keys.counting(state.keys.entry(key));
                 share.take(counting, cost_milli, part_milli, now_ns)
@@ -106,7 +106,7 @@ impl Policy {
         }
     }
 
-    /// Counts a request that was let through for other gateways.
+    /// Counts a request that was let through, for the report to other gateways.
     fn share(&self, key: u32, tier: u32, route: u32, cost_milli: u32) {
         let state = &*self.state;
         let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
@@ -124,10 +124,10 @@ impl Policy {
         }
     }
 
-    /// The refusal of a request for which the load line has no room: says of what there is none.
+    /// The refusal of a request for which the load line has no room. Says what is used up.
     pub(super) fn at_line(&self, refusal: Refusal, full: Full) -> Refusal {
         let ceiling = &self.state.ceiling;
-        // What was measured is no whole number.
+        // The measured rate is not a whole number.
         let whole = |per_s: f64| window(if per_s >= 1.0 { per_s.floor() } else { per_s });
         let (name, (quota, window_s), wait_ns) = match full {
             Full::Share { per_s, wait_ns } => ("share", whole(per_s), wait_ns),

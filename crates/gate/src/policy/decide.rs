@@ -1,4 +1,4 @@
-//! One decision: the checks in their order, and giving back what was taken where a later one refuses.
+//! One decision: the checks in their order. If one refuses, what the earlier ones took is given back.
 
 use super::{
     Decision, Facts, KeyLimits, Limits, NONE, Outcome, Policy, Problem, Quotas, RateLimit, Refusal,
@@ -10,11 +10,11 @@ use crate::usage::Local;
 
 pub(super) const MEAN_MILLI: u32 = 1000;
 const SECOND_NS: u64 = 1_000_000_000;
-/// `Retry-After` where too many are in flight: nobody knows when one ends.
+/// `Retry-After` if too many requests are in flight: it is not known when one ends.
 const SOON_S: u32 = 1;
-/// What a division may be above a whole number by.
+/// A quotient this little above a whole number counts as that number.
 const ROUNDING: f64 = 1e-6;
-/// Limits that one request may take from.
+/// The most limits that one request may take from.
 const TAKES: usize = 20;
 
 impl Policy {
@@ -23,8 +23,8 @@ impl Policy {
         self.decide_and(facts, now_ns, usage, true)
     }
 
-    /// As [`Self::decide`], but takes nothing of the load line: of a request whose body is still to come, for which
-    /// [`Self::take_line`] is to be called before it is forwarded.
+    /// As [`Self::decide`], but takes no room below the load line: for a request whose body has not arrived yet. Call
+    /// [`Self::take_line`] before it is forwarded.
     pub fn decide_before_body(&self, facts: &Facts, now_ns: u64, usage: &mut Local) -> Decision {
         self.decide_and(facts, now_ns, usage, false)
     }
@@ -40,7 +40,7 @@ impl Policy {
         }
     }
 
-    /// Gives back what a ticket holds, and counts what came of its request.
+    /// Gives back what a ticket holds, and counts the outcome of its request.
     pub fn finish(&self, ticket: &Ticket, outcome: &Outcome, now_ns: u64, usage: &mut Local) {
         self.give_back_held(ticket);
         let state = &*self.state;
@@ -131,14 +131,14 @@ impl Policy {
         })
     }
 
-    /// The first route that takes a request; else whether one would, by another method.
+    /// The first route that matches a request; if none does, whether one would with another method.
     pub(super) fn find(&self, facts: &Facts) -> Result<&Route, Problem> {
         let route = |place: u32| &self.routes[self.order[place as usize] as usize];
         self.finder.find(facts, route).map(route)
     }
 
-    /// Whether a request has the same route by the other readings of its path: see [`Facts::cut`], and each of them by servers to
-    /// which letters of either case are the same. A template that names the empty last segment means it.
+    /// Whether a request has the same route when servers read its path in another way: as [`Facts::cut`], and each path
+    /// without regard to case. A template that has an empty last segment matches only paths that have one.
     pub(crate) fn reads_alike(&self, facts: &Facts) -> bool {
         let has_case = self.capitals || facts.path.iter().any(u8::is_ascii_uppercase);
         if facts.cut.is_none() && !has_case {
@@ -156,8 +156,8 @@ impl Policy {
         same(cut) && without_slash(cut).is_none_or(|bare| meant() || same(bare))
     }
 
-    /// Whether a server to which letters of either case are the same finds a request's own route too. Routes whose paths differ by
-    /// case alone are meant to. A request without a route reaches no server.
+    /// Whether a server that ignores case finds the same route for a request. Routes whose paths differ only in case are
+    /// intended to. A request without a route reaches no server.
     fn is_of_any_case(&self, own: Result<&Route, Problem>, facts: &Facts) -> bool {
         let Ok(own) = own else { return true };
         let route = |place: u32| &self.routes[self.order[place as usize] as usize];
@@ -183,7 +183,7 @@ impl Policy {
         Ok(slot)
     }
 
-    /// The key's entry, where keys are asked for.
+    /// The entry of the request's key; none if no key is asked for.
     fn check_key<'a>(
         &'a self,
         facts: &Facts,
@@ -205,7 +205,7 @@ impl Policy {
         }
     }
 
-    /// Takes from the limits of a key; whether it counts as in flight.
+    /// Takes from the limits of a key. Returns whether the request counts as in flight for it.
     fn take_key<'a>(
         &'a self,
         entry: &'a Entry,
@@ -222,7 +222,7 @@ impl Policy {
         Ok(held)
     }
 
-    /// Takes one request of quotas.
+    /// Takes one request from quotas.
     fn take_quotas<'a>(
         &'a self,
         quotas: Quotas,
@@ -244,8 +244,8 @@ impl Policy {
         Ok(())
     }
 
-    /// What a request costs the upstream, in thousandths of the mean request: the most, where its path can be read in more
-    /// than one way.
+    /// What a request costs the upstream, in thousandths of the mean request. If its path can be read in more than one way,
+    /// the highest of these costs.
     fn cost_milli(&self, facts: &Facts) -> u32 {
         let Some(line) = self.line() else { return MEAN_MILLI };
         match facts.cut {
@@ -263,7 +263,7 @@ const DAY_S: u32 = 86_400;
 struct Asked {
     key: u32,
     route: u32,
-    /// What it costs the upstream; 0 while nobody asked.
+    /// What it costs the upstream; 0 while this is not computed yet.
     cost_milli: u32,
 }
 
@@ -293,7 +293,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    /// Takes from a rate and from requests at once; whether it counts as one of these.
+    /// Takes from a rate and from a limit on requests in flight. Returns whether the request counts in the latter.
     fn limits(
         &mut self,
         name: &'static str,
@@ -358,8 +358,8 @@ impl<'a> Taken<'a> {
         Refusal::of(problem)
     }
 
-    /// Refuses a request for its key, or for want of one. Before that, only limits of its address are asked: it counts in the
-    /// rate of these, so that whoever guesses keys is held to it.
+    /// Refuses a request because of its key, or for lack of one. Only the limits of its address were checked before. It stays
+    /// counted in the address's rate, so that guessing keys is limited by it.
     fn refuse_key(&self, problem: Problem) -> Refusal {
         let others = self.takes.iter().flatten().filter(|take| !matches!(take, Take::Rate(..)));
         others.for_each(|take| take.give_back());

@@ -11,7 +11,7 @@ pub enum Host {
     Any,
     /// This one, in lower case.
     Exact(String),
-    /// All below this domain, in lower case and with its leading dot, such as `.example.com`.
+    /// All hosts below this domain, in lower case and with its leading dot, such as `.example.com`.
     Below(String),
 }
 
@@ -25,7 +25,7 @@ impl Host {
         }
     }
 
-    /// Whether it stands for `host`, letters of either case.
+    /// Whether it matches `host`, in any case.
     pub fn takes(&self, host: &[u8]) -> bool {
         match self {
             Self::Any => true,
@@ -58,7 +58,7 @@ const SEGMENTS_MOST: usize = 64;
 pub enum PathPattern {
     /// This path, decoded, and all below it: `/api` takes `/api` and `/api/x`, not `/apix`. `/` takes all.
     Prefix(String),
-    /// Decoded segments, of which `None` stands for any one that is not empty: `/users/{id}`.
+    /// Decoded segments; `None` matches any one that is not empty: `/users/{id}`.
     Template(Vec<Option<String>>),
 }
 
@@ -66,7 +66,7 @@ impl PathPattern {
     /// Reads a prefix, or a template where there is a `{name}` in it. Escapes stand for what they decode to.
     ///
     /// # Errors
-    /// In words, where it is neither.
+    /// In words, if it is neither.
     pub fn parse(text: &str) -> Result<Self, String> {
         if !text.starts_with('/') {
             return Err("a path begins with /".into());
@@ -142,7 +142,7 @@ impl PathPattern {
         self.to_string().bytes().any(|byte| byte.is_ascii_uppercase())
     }
 
-    /// Whether it is another pattern, but for the case of letters.
+    /// Whether it differs from another pattern only in case.
     pub(super) fn is_but_for_case(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Prefix(own), Self::Prefix(other)) => own.eq_ignore_ascii_case(other),

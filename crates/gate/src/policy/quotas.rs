@@ -30,7 +30,7 @@ const ROUTE_PLACES: u32 = ALL_PLACE - NAMES_MOST as u32;
 const TIER_PLACES: u32 = ROUTE_PLACES - NAMES_MOST as u32;
 
 impl QuotaOf {
-    /// A number that stands for it, and is that of nothing else: a key's is its slot. Never `u32::MAX`.
+    /// Its unique number: for a key, its slot. Never `u32::MAX`.
     pub(crate) fn place(self) -> u32 {
         match self {
             Self::Key(slot) => slot,
@@ -40,7 +40,7 @@ impl QuotaOf {
         }
     }
 
-    /// What such a number stands for; `None` for `u32::MAX`.
+    /// The inverse of [`Self::place`]; `None` for `u32::MAX`.
     pub(crate) fn at(place: u32) -> Option<Self> {
         match place {
             u32::MAX => None,
@@ -53,7 +53,7 @@ impl QuotaOf {
 }
 
 impl State {
-    /// What counts for it: of keys that replace each other, the first.
+    /// Where it is counted: of keys that replace each other, the first.
     pub(crate) fn counted_as(&self, of: QuotaOf) -> QuotaOf {
         match of {
             QuotaOf::Key(slot) => QuotaOf::Key(self.keys.counting_slot(slot)),
@@ -74,7 +74,7 @@ impl State {
         }
     }
 
-    /// Requests let through of it that were not sent to other gateways yet.
+    /// Requests let through that were not sent to other gateways yet.
     pub(crate) fn untold(&self, of: QuotaOf) -> &AtomicU32 {
         match of {
             QuotaOf::Key(slot) => &self.keys.entry(slot).untold,

@@ -1,4 +1,4 @@
-//! What the data path does with a request that was admitted: where to, under which time-outs, rewritten how.
+//! What the data path does with an admitted request: where to send it, under which time-outs, and how to rewrite it.
 
 use std::net::SocketAddr;
 
@@ -15,7 +15,7 @@ pub const WEBSOCKET: &str = "websocket";
 /// A route: requests of one kind, and what is done with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// As configured, and in usage.
+    /// Its name in the configuration and in usage.
     pub name: String,
     /// Stays the same over all policies of a process, for the same name.
     pub number: u32,
@@ -27,14 +27,14 @@ pub struct Route {
     pub path: PathPattern,
     /// Index into [`super::Policy::upstreams`].
     pub upstream: u32,
-    /// Another upstream that is sent some of its requests too.
+    /// Another upstream that gets copies of some of its requests.
     pub shadow: Option<Shadow>,
     /// Bounds on time.
     pub timeouts: Timeouts,
-    /// What is sent upstream instead of the path's beginning.
+    /// Replaces the beginning of the path that is sent upstream.
     pub rewrite: Option<PathRewrite>,
-    /// Whether what responses say of where things are is put in the client's terms: `Location`, `Content-Location`, `Refresh`,
-    /// and the `Path` of `Set-Cookie`.
+    /// Whether paths in responses are rewritten back to those that the client uses: in `Location`, `Content-Location`,
+    /// `Refresh`, and the `Path` of `Set-Cookie`.
     pub rewrite_responses: bool,
     /// What is changed in the headers of requests, after the gateway's own changes.
     pub request_headers: HeaderRules,
@@ -42,11 +42,11 @@ pub struct Route {
     pub response_headers: HeaderRules,
     /// The `Host` sent upstream; the client's where absent.
     pub upstream_host: Option<String>,
-    /// Protocols that `Upgrade` may become a tunnel for, in lower case.
+    /// Protocols for which `Upgrade` may open a tunnel, in lower case.
     pub upgrade: Vec<String>,
     /// The longest body.
     pub body_max_bytes: u64,
-    /// Whether no key is asked for here.
+    /// Whether requests need no key.
     pub public: bool,
     /// Limits of all its requests together.
     pub limits: Limits,
@@ -55,7 +55,7 @@ pub struct Route {
 }
 
 impl Route {
-    /// All requests, to this upstream.
+    /// A route of all requests to this upstream.
     pub fn to(upstream: u32) -> Self {
         Self {
             name: "all".into(),
@@ -94,7 +94,7 @@ impl Route {
 /// Bounds on the time of a request towards the upstream, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the connection stands; 504 after it.
+    /// Until the connection is open; 504 after it.
     pub connect_ns: u64,
     /// From the whole request sent to the first byte of the response; 504 after it.
     pub first_byte_ns: u64,
@@ -142,22 +142,22 @@ impl HeaderRules {
     }
 }
 
-/// Servers that answer alike.
+/// Servers that give the same responses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Upstream {
-    /// As configured. The data path keeps its pool by this name over policies.
+    /// Its name in the configuration, under which the data path keeps its connections from policy to policy.
     pub name: String,
     /// Its servers; at least one.
     pub addresses: Vec<UpstreamAddress>,
-    /// Which is taken.
+    /// How a server is chosen.
     pub balance: Balance,
     /// Connections to each address at most, per worker.
     pub connections_max: u32,
     /// An idle connection is closed after this: below the upstream's own time, so that it is never used as it closes.
     pub keep_alive_ns: u64,
-    /// Requests sent to look whether a server is well; none where absent.
+    /// Active health checks, if any.
     pub active: Option<ActiveCheck>,
-    /// When a server counts as unwell by its responses.
+    /// When failed requests take a server out.
     pub passive: PassiveCheck,
     /// How often a request may be sent again.
     pub retry: RetryRule,
@@ -183,11 +183,11 @@ impl Upstream {
 /// A server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpstreamAddress {
-    /// As configured: what `Host` is, where the client's is not passed on.
+    /// As configured: the `Host` that is sent, if the client's is not passed on.
     pub text: String,
     /// Where to connect.
     pub socket: SocketAddr,
-    /// The name that its certificate must carry, where TLS is spoken.
+    /// The name that its certificate must have; none for a server without TLS.
     pub tls: Option<String>,
 }
 
@@ -200,27 +200,27 @@ pub enum Balance {
     RoundRobin,
 }
 
-/// Requests sent to look whether a server is well.
+/// Active health checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveCheck {
-    /// `GET` of this path; 200..=399 is well.
+    /// Path of the `GET` request; a status of 200..=399 is a success.
     pub path: String,
     /// How often.
     pub every_ns: u64,
     /// How long a response may take.
     pub timeout_ns: u64,
-    /// So many in a row bring a server back.
+    /// Successes in a row that bring a server back.
     pub up_after: u32,
-    /// So many failures in a row take it out.
+    /// Failures in a row that take it out.
     pub down_after: u32,
 }
 
-/// When a server counts as unwell by what comes of requests.
+/// When failed requests take a server out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassiveCheck {
-    /// So many failures to connect or to answer in a row take it out; 0: never.
+    /// Failures to connect or to respond, in a row, that take it out; 0: never.
     pub failures: u32,
-    /// For so long; then one request tries it.
+    /// For how long; then one request tries it.
     pub rest_ns: u64,
 }
 
@@ -230,8 +230,8 @@ impl Default for PassiveCheck {
     }
 }
 
-/// How often requests may be sent again. Only where nothing of them was sent, or the method is idempotent and no
-/// part of a response came.
+/// How often requests may be sent again. Only those of which nothing was sent yet, or whose method is idempotent and of whose
+/// response nothing came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryRule {
     /// Attempts of one request beside the first.
@@ -270,7 +270,7 @@ impl KeySource {
     }
 }
 
-/// What clients are held to. Times in nanoseconds.
+/// Bounds on clients. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientBounds {
     /// From the first byte of a head to its last; 408 after it.
@@ -281,13 +281,12 @@ pub struct ClientBounds {
     pub body_ns: u64,
     /// The slowest body, in bytes per second, after a grace of five seconds; 408 below it. 0: any.
     pub body_bytes_per_s: u64,
-    /// Whether the upstream is asked only once a body is whole, or as much of it is here as is kept anyway, as always under a
-    /// load line.
+    /// Whether a request is forwarded only once its body has arrived, or fills the buffer. With a load line this is always so.
     pub hold_bodies: bool,
     /// Between requests of a connection; closed after it.
     pub idle_ns: u64,
-    /// For the client to take a response: closed if it takes none of it for so long, or less than [`Self::body_bytes_per_s`]
-    /// for as long.
+    /// For the client to read a response: closed if it reads nothing of it for this long, or for this long less than
+    /// [`Self::body_bytes_per_s`].
     pub send_idle_ns: u64,
     /// Connections of one address at most; closed above it.
     pub connections_per_address: u32,

@@ -1,16 +1,16 @@
-//! What came of shadow requests, over all workers.
+//! Outcomes of shadow requests, over all workers.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Different pairs of statuses that are kept apart.
+/// The most pairs of statuses that are counted separately.
 const PAIRS: usize = 32;
 
-/// A route's shadow: another upstream that is sent some of its requests too.
+/// A route's shadow: another upstream that gets copies of some of its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shadow {
     /// Index into [`super::Policy::upstreams`].
     pub upstream: u32,
-    /// Of the route's requests, in millionths.
+    /// The share of the route's requests that are copied, in millionths.
     pub share_ppm: u32,
     /// Whether statuses are compared with those of the first upstream.
     pub compare: bool,
@@ -28,20 +28,20 @@ pub struct Shadowed {
     pairs: [AtomicU64; PAIRS],
 }
 
-/// What came of shadow requests so far.
+/// Counts of shadow requests so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShadowView {
     /// Requests sent to shadows.
     pub sent: u64,
     /// Requests left out: too many were in flight, or the body was too long.
     pub dropped: u64,
-    /// Of those sent, without a response.
+    /// Requests sent that got no response.
     pub failed: u64,
-    /// Compared, with the same status.
+    /// Responses whose status was the same.
     pub alike: u64,
-    /// Compared, with another status.
+    /// Responses whose status was another.
     pub different: u64,
-    /// Of the latter: the first upstream's status, the shadow's, and how often. The 32 pairs that came first.
+    /// Of the latter: the first upstream's status, the shadow's, and how often. Only the first 32 pairs.
     pub pairs: Vec<(u16, u16, u32)>,
 }
 

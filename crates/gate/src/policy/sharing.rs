@@ -1,6 +1,6 @@
-//! Fair shares between keys, put in force: what each key may have of the ceiling while it is asked for more.
+//! Fair shares of keys in force: how much of the ceiling each key may use while keys ask for more than the ceiling.
 //!
-//! `admission` works the shares out; here they are found for tiers, and taken from.
+//! `admission` computes the shares; this module applies them to tiers, and takes requests from them.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -9,19 +9,19 @@ use super::{Policy, State};
 use crate::admission::{Asking, KeyShare, Room, left_free, shares};
 use crate::keys::Entry;
 
-/// A key may come so far ahead of an even pace of its share: one that begins to ask for too much takes no more than that
+/// How far a key may be ahead of the even pace of its share: a key that begins to ask for too much takes no more than this
 /// from the others.
 const AHEAD_NS: f64 = 100e6;
-/// Mean requests that it may come ahead by at least.
+/// The same in mean requests: at least this many.
 const AHEAD_LEAST: f64 = 10.0;
-/// What a key that has used up its share leaves free at most of the room of its tier, for those that have not; of the burst,
-/// always.
+/// The part of its tier's room that a key which has used up its share leaves free for keys which have not: always of the burst, at
+/// most of the number in flight. In thousandths.
 const GREEDY_LEAVES_MILLI: u32 = 250;
-/// How much of that room it may use beyond its share, in thousandths: what is free below that, nobody asks for. So a share need
-/// not be exact, and a burst below the line is none too much.
+/// How much of that room a key may use beyond its share, in thousandths: room that is free below this is not asked for by other
+/// keys. So shares need not be exact, and a burst is let through as long as the API is below its line.
 const SPARE_MILLI: u32 = 400;
 
-/// The room of a request that is above the share of its key, whose tier may use `part_milli`.
+/// The room for a request above the share of its key, whose tier may use `part_milli`.
 pub(super) fn spare(part_milli: u32) -> Room {
     let milli = part_milli * SPARE_MILLI / 1000;
     Room { ahead_milli: milli, at_once_milli: milli }
@@ -30,16 +30,16 @@ pub(super) fn spare(part_milli: u32) -> Room {
 /// The share of each key of a tier.
 #[derive(Debug, Default)]
 pub(super) struct Share {
-    /// Mean requests per second, as bits of an `f64`; 0 where keys are not held to a share.
+    /// Mean requests per second, as bits of an `f64`; 0 while no share is in force.
     per_s: AtomicU64,
-    /// Of the number in flight, in thousandths, what keys leave free that ask for less than their share, and what those that
-    /// have used it up.
+    /// The part of the number in flight, in thousandths, that keys leave free: those that ask for less than their share, and those
+    /// that have used it up.
     leaves_milli: [AtomicU32; 2],
 }
 
 impl Share {
-    /// Holds keys to a share, or to none, where keys of more important tiers ask for `above` of what there is, 0..=1, and so
-    /// many may be in flight.
+    /// Puts a share in force, or none. Keys of more important tiers ask for the part `above` of the ceiling, 0..=1, and
+    /// `at_once` requests may be in flight.
     fn set(&self, held: Option<&KeyShare>, above: f64, at_once: f64) {
         let per_s = held.map_or(0.0, |held| held.per_s);
         let theirs = held.map_or([above, above], |held| [held.above, held.others]);
@@ -50,8 +50,8 @@ impl Share {
         self.per_s.store(per_s.to_bits(), Ordering::Relaxed);
     }
 
-    /// The room of a request of the tier, which may use `part_milli` of the burst, and of the number in flight where others ask
-    /// for as much as there is; `much` where its key has used up its share.
+    /// The room for a request of the tier, which may use `part_milli` of the burst, and at least that of the number in flight.
+    /// `much`: its key has used up its share.
     pub(super) fn room(&self, part_milli: u32, much: bool) -> Room {
         let ahead_milli =
             if much { part_milli * (1000 - GREEDY_LEAVES_MILLI) / 1000 } else { part_milli };
@@ -59,7 +59,7 @@ impl Share {
         Room { ahead_milli, at_once_milli: 1000_u32.saturating_sub(leaves_milli).max(ahead_milli) }
     }
 
-    /// Takes a request of a key; its room, as [`Self::room`].
+    /// Takes a request from the share of its key. Returns its room, as [`Self::room`].
     ///
     /// # Errors
     /// How long until there is room.
@@ -77,21 +77,21 @@ impl Share {
         let ns = 1e9 / per_s;
         let increment_ns = (ns * f64::from(cost_milli) / 1000.0).ceil() as u64;
         let ahead_ns = AHEAD_NS.max(ns * AHEAD_LEAST) as u64;
-        // Further ahead it came under a smaller share.
+        // It got further ahead than this under a smaller share.
         if entry.shared.ahead_ns(now_ns) > ahead_ns.max(increment_ns) {
             entry.shared.change_to(ahead_ns, now_ns);
         }
         let taken = entry.shared.take_within(increment_ns, ahead_ns, now_ns);
         taken.map_err(|wait_ns| Full::Share { per_s, wait_ns })?;
-        // More than half as far ahead as it may be: it asks for as much as its share, or more.
+        // Ahead by more than half of what is allowed: it asks for its share or more.
         let much = entry.shared.ahead_ns(now_ns) > ahead_ns / 2;
         Ok(self.room(part_milli, much))
     }
 }
 
 impl State {
-    /// Notes what the keys in these slots asked for in the last `seconds`, in thousandths of a mean request: keys that replace
-    /// each other ask as one.
+    /// Notes what the keys in these slots asked for in the last `seconds`, in thousandths of a mean request. Keys that replace
+    /// each other count as one.
     pub fn note_asked(
         &self,
         asking: &mut Asking,
@@ -104,8 +104,8 @@ impl State {
 }
 
 impl Policy {
-    /// Shares the ceiling out, or what the API carries where that is less, by what keys asked for lately. To be called some
-    /// times a second.
+    /// Divides the ceiling, or what the API carries if that is less, by what keys asked for recently. To be called a few times
+    /// per second.
     pub fn share_out(&self, asking: &Asking, carried_per_s: f64) {
         let mut asked =
             asking.asked(|slot| self.tier(self.state.keys.entry(slot).tier()).1.priority);

@@ -24,7 +24,7 @@ pub(super) struct Used {
     pub in_flight: AtOnce,
     pub day: Quota,
     pub month: Quota,
-    /// Requests let through that the exchange with other gateways has not taken yet; of what has quotas.
+    /// Requests let through that were not reported to other gateways yet; of what has quotas.
     pub untold: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
@@ -58,7 +58,7 @@ impl Names {
 /// What all policies of a process share.
 #[derive(Debug)]
 pub struct State {
-    /// The keys; may be changed at any time.
+    /// The keys; they may change at any time.
     pub keys: Arc<Keys>,
     /// The time, as far as quotas and expiries need it.
     pub calendar: Calendar,
@@ -68,9 +68,9 @@ pub struct State {
     pub usage: Arc<Hub>,
     /// What came of shadow requests.
     pub shadowed: Shadowed,
-    /// What other gateways are sent.
+    /// What is reported to other gateways.
     pub shared: Meter,
-    /// What this process is called in `Via`: a name that no other has, so that requests are known that come back.
+    /// The unique name of this process in `Via`, by which it recognises requests that come back to it.
     pub via: String,
     pub(super) all: Used,
     pub(super) routes: Box<[Used]>,
@@ -140,8 +140,8 @@ impl State {
         self.route_names.number(name)
     }
 
-    /// Has something begin with what was used of its quotas: of a day and of a month, each with its number. `more` counts it
-    /// on top of what was used here.
+    /// Sets how much of its quotas something has used: of a day and of a month, each with its number. With `more`, it is added
+    /// to what was counted here.
     pub(crate) fn begin_quotas(
         &self,
         of: QuotaOf,
