@@ -120,7 +120,7 @@ impl Conn {
         (self.has_arrival, self.arrival) = (true, due);
     }
 
-    /// The request of the kept arrival, if there is one, is not to leave for so long.
+    /// The request of the kept arrival, if there is one, is not to leave for this long.
     pub(crate) fn delay_arrival(&mut self, by: Nanos) {
         self.arrival = self.arrival.saturating_add(by);
     }

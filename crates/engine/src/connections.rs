@@ -156,7 +156,7 @@ impl Connections {
         self.responses[j as usize].last
     }
 
-    /// A response of the window on connection `j` took so long.
+    /// A response of the window on connection `j` took this long.
     #[inline]
     pub(crate) fn took(&mut self, j: u32, service_ns: Nanos) {
         let fastest = &mut self.responses[j as usize].fastest;

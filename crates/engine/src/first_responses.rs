@@ -24,7 +24,7 @@ impl Default for FirstResponses {
 }
 
 impl FirstResponses {
-    /// Of so many endpoints, before any of them has responded.
+    /// Of this many endpoints, before any of them has responded.
     pub fn of(endpoints: usize) -> Self {
         let endpoints = tallies_needed(endpoints).max(1);
         Self { firsts: (0..endpoints).map(|_| AtomicU64::new(0)).collect() }

@@ -35,7 +35,7 @@ pub struct Launch {
     pub routes: Arc<[Route]>,
     /// Where single workers connect to instead, in the workers' order; none where it is empty.
     pub destinations: Arc<[Option<SocketAddr>]>,
-    /// TLS to be spoken, with the server's name.
+    /// TLS to use, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// What to do about a failure, in terms of the command's own flags.
     pub advice: Advice,

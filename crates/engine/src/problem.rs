@@ -90,7 +90,7 @@ pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
     TlsFailure { text, is_mismatch: true }
 }
 
-/// What a server speaks instead of HTTP/1.1 in the clear or over TLS, by the first bytes that came of it.
+/// The protocol that a server uses instead of HTTP/1.1 with or without TLS, judging by the first bytes that it sent.
 pub(crate) fn spoken_instead(came: &[u8], in_the_clear: bool) -> Option<&'static str> {
     match came {
         _ if in_the_clear && came.starts_with(&TLS_ALERT) => Some(SPEAKS_TLS),

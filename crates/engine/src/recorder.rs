@@ -201,7 +201,7 @@ impl Recorder {
     }
 
     /// The responses counted since the last call came in one batch, of which the oldest may have waited
-    /// for so long, but none for longer than it took.
+    /// for this long, but none for longer than it took.
     #[inline]
     pub(crate) fn observed(&mut self, waited: Nanos) {
         let came = std::mem::take(&mut self.came);

@@ -64,7 +64,7 @@ pub struct Job {
     pub source: Box<dyn Source>,
     /// Where to connect and from where, used in turn. At least one.
     pub routes: Arc<[Route]>,
-    /// TLS to be spoken, with the server's name.
+    /// TLS to use, with the server's name.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     /// What to do about a failure.
     pub advice: Advice,

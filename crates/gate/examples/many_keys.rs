@@ -68,7 +68,7 @@ fn timed(mut call: impl FnMut(u64) -> bool) -> f64 {
     spent.as_nanos() as f64 / LOOKUPS as f64
 }
 
-/// A store of so many keys, each the eight bytes of its number.
+/// A store of this many keys, each the eight bytes of its number.
 fn fill(path: &Path, keys: u64) -> Result<Digester, Box<dyn Error>> {
     let digester = Store::open(path)?.digester().clone();
     let mut connection = Connection::open(path)?;

@@ -1,14 +1,14 @@
-//! Connections to servers beside the path of requests: to the first address of a name that takes one.
+//! Connections outside of the data path: to the first address of a host name that accepts one.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// Connects within `patience` in all; looking up the name takes its own time. Each address gets an equal part of what is left,
-/// since one may take no notice of anybody.
+/// Connects within `patience` in total, not counting the lookup of the name. Each address gets an equal part of the time that
+/// is left, since one may not answer at all.
 ///
 /// # Errors
-/// Why the last address that was tried took no connection, or that the name has none.
+/// Why the last address failed, or that the name has no address.
 pub(crate) fn connect(place: impl ToSocketAddrs, patience: Duration) -> io::Result<TcpStream> {
     let mut why = io::Error::other("the name has no address");
     let addresses: Vec<SocketAddr> = place.to_socket_addrs()?.collect();

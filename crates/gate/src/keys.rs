@@ -1,8 +1,8 @@
-//! Keys of clients: 128 random bits, shown once; kept as a digest that cannot be turned back.
+//! Keys of clients: 128 random bits, shown once and stored only as a digest, from which the key cannot be computed.
 //!
-//! [`Store`] keeps them with their owners in a file. [`Keys`] is what decisions look them up in: at most 200 bytes a
-//! key with an owner of up to 16 letters, read by several workers while another thread adds and revokes. A [`Digester`] makes
-//! of a key what both are asked with.
+//! [`Store`] is the file of keys and their owners. [`Keys`] is the table in memory for decisions: at most 200 bytes for
+//! a key with an owner of up to 16 letters, read by several workers while another thread adds and revokes keys. A
+//! [`Digester`] computes the digest by which both find a key.
 
 mod configured;
 mod digest;

@@ -63,12 +63,12 @@ pub struct Facts<'a> {
     /// The path without query. Begins with `/`; has no dot segments and no encoded slash, dot or NUL: those are
     /// refused before.
     pub path: &'a [u8],
-    /// What some servers read instead, where that is another path: without parameters of segments (`;x`) and without empty
-    /// segments. Its last segment may still be empty, which some leave out too.
+    /// The path as some servers read it, if that differs: without parameters of segments (`;x`) and without empty segments.
+    /// Its last segment may still be empty; some servers leave that out too.
     pub cut: Option<&'a [u8]>,
     /// The credential found where [`Policy::key_source`] says, if any; empty counts as none.
     pub key: Option<&'a [u8]>,
-    /// Who asks: the peer, or what the PROXY protocol says of it.
+    /// The client's address: the peer's, or the one that the PROXY protocol gives.
     pub address: IpAddr,
     /// The length that the request announces; `None` for a chunked body, which the data path holds to
     /// [`Ticket::body_max_bytes`] as it comes.
@@ -78,7 +78,7 @@ pub struct Facts<'a> {
 /// What to do with a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Decision {
-    /// Forward it, and call [`Policy::finish`] once, whatever comes of it.
+    /// Forward it, and call [`Policy::finish`] once, whatever the outcome.
     Forward(Ticket),
     /// Respond with this; nothing is held, and nothing is to be finished.
     Refuse(Refusal),
@@ -101,13 +101,13 @@ pub struct Ticket {
     pub admitted_at_ns: u64,
     /// The longest body that may be forwarded.
     pub body_max_bytes: u64,
-    /// The day and the month whose quotas it was taken of.
+    /// The day and the month whose quotas it was taken from.
     periods: (u32, u32),
-    /// Which numbers of requests at once it counts in.
+    /// The limits on requests in flight that it counts in.
     held: TicketCounts,
 }
 
-/// Which numbers of requests at once a ticket counts in.
+/// The limits on requests in flight that a ticket counts in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct TicketCounts {
     key: bool,
@@ -119,10 +119,10 @@ struct TicketCounts {
     line: bool,
 }
 
-/// What came of a request that was forwarded.
+/// The outcome of a request that was forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
-    /// The status that the client was sent; 0 where it left before.
+    /// The status of the response to the client; 0 if the client left before.
     pub status: u16,
     /// Bytes of the client's request, head and body.
     pub bytes_in: u64,
@@ -132,7 +132,7 @@ pub struct Outcome {
     pub latency_ns: u64,
     /// From the request's first byte to the upstream, to the response's first byte; 0 where none came.
     pub upstream_ns: u64,
-    /// Where no response came: for how long one was waited for, from the whole request on; 0 where the upstream was not asked.
+    /// If no response came: how long the gateway waited for one after the whole request was sent; 0 if nothing was sent upstream.
     pub waited_ns: u64,
     /// Whether the status is the gateway's own, since the upstream gave no response.
     pub upstream_failed: bool,
@@ -232,7 +232,7 @@ impl Policy {
         self.settings.line.as_ref()
     }
 
-    /// Whom upstreams are checked against that speak TLS.
+    /// What the certificates of upstreams are checked against.
     pub fn trust(&self) -> Option<&Trust> {
         self.settings.trust.as_ref()
     }
@@ -242,8 +242,8 @@ impl Policy {
         &self.state
     }
 
-    /// The part of the load line that this gateway holds. Gateways that share limits count themselves; while that cannot
-    /// be done, as many are taken for granted as were counted last, and as are configured.
+    /// The part of the load line that this gateway holds. Gateways that share limits are counted; while that is not possible,
+    /// the larger of the last count and the configured number is assumed.
     pub fn part(&self, now_ns: u64) -> Part {
         let (shared, configured) = (&self.state.shared, self.settings.gateways);
         match shared.gateways() {

@@ -28,7 +28,7 @@ impl Readers {
 /// Makes a file of this name: what lies there goes, and a link is never followed.
 ///
 /// # Errors
-/// When it cannot be made, or somebody else was quicker.
+/// When it cannot be made, or another process has just made it.
 pub fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -31,7 +31,7 @@ pub trait Observer {
         let _ = (open, planned);
     }
 
-    /// An interval has come; what is changed in it is what the run is made of.
+    /// An interval has come. The run is built from it with the changes that the observer makes.
     fn interval(&mut self, interval: &mut Interval) {
         let _ = interval;
     }
@@ -97,10 +97,10 @@ pub fn run(
     Ok(run)
 }
 
-/// For how long nobody has been served although somebody tried.
+/// For how long users have tried and none has been served.
 #[derive(Debug)]
 struct Unserved {
-    /// The longest that is borne; none where the load has an end of its own.
+    /// After this time the run is ended; none for a load with an end of its own.
     borne_ns: Option<Nanos>,
     lasted_ns: Nanos,
 }

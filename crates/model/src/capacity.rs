@@ -1,5 +1,5 @@
 //! A stored search for capacity: `plimsoll.capacity/1`. It holds what each step ran and how it was judged, so that a
-//! search that was killed goes on from what it had learnt.
+//! search that was killed continues from what it had learnt.
 //!
 //! `verdict` decides which step comes next and what the steps amount to; the outcome that others read is the
 //! [`LoadLine`].
@@ -36,7 +36,7 @@ pub struct CapacitySearch {
     pub settings: Settings,
     /// The objectives that a level must hold, as written.
     pub objectives: Vec<String>,
-    /// The users that the load is of, where they are known: the capacity is told in them too.
+    /// The users of the load, if they are known: the capacity is given in users too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users_of_load: Option<UsersOfLoad>,
     /// Arrivals per second that the workload file asks for, where it says rates: what the capacity is set against.
@@ -44,7 +44,7 @@ pub struct CapacitySearch {
     pub wanted_per_s: Option<f64>,
     /// Every step run so far.
     pub steps: Vec<SearchStep>,
-    /// What came of it, in a sentence; absent while the search goes on.
+    /// The outcome, in a sentence; absent while the search goes on.
     pub outcome: Option<String>,
     /// What ended it early that is in none of the steps: at which step, and how the server went away or its responses changed,
     /// or why the step could not be run or come to its end. Absent where nothing did.
@@ -122,7 +122,7 @@ pub enum Purpose {
     Overload,
     /// A level run immediately after an overload.
     Return,
-    /// A closed loop that keeps the server busy with a bounded queue, as whoever holds requests back would.
+    /// A closed loop that keeps the server busy with a bounded queue, as a client or gateway that limits requests in flight does.
     Saturated,
 }
 

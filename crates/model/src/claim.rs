@@ -1,4 +1,4 @@
-//! What a result says of itself: the figures that some tool printed, before anyone judged them.
+//! Claims: the figures of a result as a tool printed them, before they are judged.
 //!
 //! Files become [`Claims`] in `import`, `verdict::audit` judges them, `report` shows both. A
 //! [`Claim`] keeps apart what files mix up: which loop drove the load, what the mean is the mean
@@ -34,7 +34,7 @@ pub enum Tool {
     Jmeter,
     /// Locust.
     Locust,
-    /// A table of whoever made it.
+    /// A table of unknown origin.
     Csv,
     /// Plimsoll.
     Plimsoll,
@@ -75,7 +75,7 @@ impl Tool {
         }
     }
 
-    /// What of it is read.
+    /// The part of it that is read.
     pub const fn form(self) -> &'static str {
         match self {
             Self::Wrktest => "the .dat of wrktest.sh",
@@ -244,7 +244,7 @@ pub struct Claim {
     /// Factor, 1 or more, by which QPS x mean may honestly exceed the connections because requests
     /// straddle the window's ends. 1 where only what began and ended inside counts.
     pub edges: f64,
-    /// What its tool thought of it; only Plimsoll's results have one.
+    /// The verdict of its tool; only Plimsoll's results have one.
     pub validity: Option<Validity>,
 }
 

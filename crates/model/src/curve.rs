@@ -75,7 +75,7 @@ pub struct CurveRow {
     pub percentiles: LevelPercentiles,
     /// Successes / attempts, 0..=1, where known.
     pub success: Option<f64>,
-    /// Whether the figures can be trusted; absent when nobody judged them.
+    /// Whether the figures can be trusted; absent if they were not judged.
     pub verdict: Option<Verdict>,
     /// The first reason for a verdict other than VALID.
     #[serde(default, skip_serializing_if = "Option::is_none")]

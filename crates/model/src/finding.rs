@@ -92,7 +92,7 @@ pub struct Confirmation {
     pub sentence: String,
 }
 
-/// What came of an experiment.
+/// The outcome of an experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Confirmed {

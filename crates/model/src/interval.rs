@@ -71,7 +71,7 @@ pub struct Interval {
     pub tally: Tally,
     /// Each worker's cost, in the workers' order.
     pub workers: Vec<WorkerUse>,
-    /// What went on beside the workers on the generator's machine, where somebody looked.
+    /// What the generator's machine did besides running the workers; absent if it was not watched.
     #[serde(default)]
     pub machine: Option<MachineUse>,
 }

@@ -212,7 +212,7 @@ pub struct TargetPrint {
     pub method: String,
     /// Addresses connected to.
     pub addresses: Vec<String>,
-    /// Whether TLS was spoken.
+    /// Whether TLS was used.
     pub tls: bool,
     /// The commonest response.
     #[serde(rename = "answer")]

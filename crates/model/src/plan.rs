@@ -363,7 +363,7 @@ pub struct FlowPlan {
     pub connections: Option<u32>,
 }
 
-/// How TLS is spoken.
+/// How TLS is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TlsPlan {
     /// The server name asked for and checked.

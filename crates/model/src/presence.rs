@@ -1,5 +1,5 @@
 //! Whether the server was there: the time that users of a closed loop were without it, and the
-//! periods in which nobody was served though somebody waited.
+//! periods in which users waited and none was served.
 //!
 //! A worker fills a [`PresenceTally`] for each interval; `PresenceSums` makes the run's
 //! [`Presence`] of them. What it means for the figures is `verdict`'s to say.

@@ -108,7 +108,7 @@ pub struct Profiled {
     /// How that part was divided: `bytes` by a profile of allocations, `time` by the time that allocating took, `none`
     /// where neither is known.
     pub collecting_by: String,
-    /// The total by whose code it is.
+    /// The total by owner of the code.
     pub owners: Vec<OwnerShare>,
     /// The layers of handlers that a request passes, outermost first; empty where none were recognised.
     pub layers: Vec<Layer>,

@@ -1,4 +1,4 @@
-//! The commonest response of a run, by which one can see whether two runs measured the same thing.
+//! The commonest response of a run, which shows whether two runs measured the same thing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

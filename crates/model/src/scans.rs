@@ -1,6 +1,6 @@
 //! How statements of a database read its tables, by the plans that the database itself makes of them (`EXPLAIN`).
 //!
-//! Values only: who asks is `observe`, who judges is `verdict`.
+//! Values only: `observe` reads them, `verdict` judges them.
 
 /// What a database says of one statement; of one that it knows with several constants, of each.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ pub struct Scan {
     pub way: Way,
     /// Rows of the table, estimated by the database.
     pub table_rows: f64,
-    /// Rows that are read of it for one call, estimated: at least so many.
+    /// Rows that are read of it for one call, estimated: at least this many.
     pub rows_read: f64,
     /// Rows that are left of one scan once its conditions were looked at, where the database has an estimate.
     pub rows_kept: Option<f64>,

@@ -57,7 +57,7 @@ impl UserTally {
         *sum = sum.saturating_add(responses);
     }
 
-    /// The fastest of a user's `responses` took so long.
+    /// The fastest of a user's `responses` took this long.
     pub fn fastest(&mut self, responses: u64, service_ns: Nanos) {
         if responses >= ENOUGH {
             add_count(&mut self.fastest, rounded_down(service_ns), 1);
@@ -75,7 +75,7 @@ impl UserTally {
         add_count(&mut self.left, rounded_down(waited), 1);
     }
 
-    /// A user had waited for `waited` when the window ended, whatever came of it then.
+    /// A user had waited for `waited` when the window ended, whatever happened then.
     pub fn waiting(&mut self, waited: Nanos) {
         if waited >= WAITING.0 {
             add_count(&mut self.waiting, with_digits(waited, WAITING.1), 1);

@@ -18,7 +18,7 @@ const LET_RUN_NS: u64 = 5_000_000;
 /// A yield that lasts longer than this for each event of the batch before has let somebody else run than a peer
 /// on the same core, or one for which a sleep costs little in comparison.
 const PER_EVENT_NS: u64 = 32_000;
-/// How long there is no further yield after such a one, in times its length: then it costs one part in so many.
+/// How long there is no further yield after such a one, in times its length: then it costs one part in this many.
 const PAUSE: u64 = 64;
 
 /// Whether a thread yields before it sleeps.

@@ -22,7 +22,7 @@ use crate::proc::sockets::{self, Connection};
 const MOST_FILES: usize = 20_000;
 /// Open files from which on they are looked through for sockets that are not known yet only: some 4 ms.
 const MANY_FILES: usize = 2_000;
-/// Looks are so far apart that they take no more of a processor than one part in so many, but no further than
+/// Looks are so far apart that they take no more of a processor than one part in this many, but no further than
 /// [`LONGEST_REST`]: the load beside them may need it.
 const ONE_PART_IN: Nanos = 250;
 const LONGEST_REST: Nanos = 4 * SECOND;
@@ -31,7 +31,7 @@ const MOST_ANSWERS: usize = 256;
 /// Other ends that are reported separately, at most.
 const MOST_ENDS: usize = 16;
 
-/// Reads whom the processes of one source wait for.
+/// Finds out which peers the processes of one source wait for.
 #[derive(Debug, Default)]
 pub struct Awaited {
     /// Ends that were seen: every later sample reports them.
@@ -76,7 +76,7 @@ impl Awaited {
         };
         let (mut ends, mut unread) = (BTreeMap::<SocketAddr, To>::new(), 0_u32);
         for connection in connections {
-            // A connection at a port where somebody listens was opened by the other end.
+            // A connection at a port with a listener was opened by the peer.
             let was_opened = !listeners.ports.contains(&connection.port);
             match self.owners.own.contains(&connection.inode) {
                 true if was_opened => ends.entry(connection.remote).or_default().add(&connection),
@@ -104,13 +104,13 @@ impl Awaited {
     }
 }
 
-/// What the connections of processes to one other end are doing.
+/// The state of the connections between processes and one peer.
 #[derive(Debug, Clone, Copy, Default)]
 struct To {
     open: u32,
     /// On which they wait.
     waiting: u32,
-    /// Of these, on which the other end has not sent anything yet.
+    /// Those of them on which the peer has not sent anything yet.
     first: u32,
 }
 
@@ -146,7 +146,7 @@ impl Owners {
         sockets_of: impl FnOnce(&[u32]) -> io::Result<(BTreeSet<u32>, usize)>,
     ) -> io::Result<()> {
         if self.pids != pids {
-            // What nobody held may have been handed over to a new one.
+            // A socket that no process held may have been passed to a new one.
             self.others.clear();
             pids.clone_into(&mut self.pids);
         }
@@ -189,7 +189,7 @@ fn sockets_of(pids: &[u32]) -> io::Result<(BTreeSet<u32>, usize)> {
     Ok((found, looked_at))
 }
 
-/// Where somebody listens.
+/// An address with a listener.
 #[derive(Debug, Default)]
 struct Listeners {
     ports: BTreeSet<u16>,

@@ -32,7 +32,7 @@ const SELDOM: u64 = 10;
 
 /// What threads may be held up by in the kernel, and its functions that wait for it (`/proc/PID/task/TID/wchan`).
 const HELD_UP: [(&str, &[&str]); 2] = [
-    // Whoever reads the other end of a full pipe does not.
+    // The reader of a full pipe does not read it.
     ("writing to a pipe", &["pipe_write", "anon_pipe_write"]),
     (
         "locking a file",

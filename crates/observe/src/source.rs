@@ -53,7 +53,7 @@ pub enum Kind {
     Mysql(ServiceUrl),
     /// MongoDB.
     Mongo(ServiceUrl),
-    /// Redis, or what speaks its protocol.
+    /// Redis, or a server with its protocol.
     Redis(ServiceUrl),
     /// memcached.
     Memcached(ServiceUrl),
@@ -102,9 +102,9 @@ impl fmt::Display for ServiceUrl {
 /// What is wrong with a source as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceError {
-    /// The role is none of ours.
+    /// The role is unknown.
     Role(String),
-    /// The kind is none of ours.
+    /// The kind is unknown.
     Kind(String),
     /// What follows the kind is wrong.
     Form(String),

@@ -59,7 +59,7 @@ impl Stop {
         self.woken.notify_all();
     }
 
-    /// Waits for so long, or until it is raised; whether it is.
+    /// Waits for this long, or until it is raised; whether it is.
     fn wait(&self, time: Duration) -> bool {
         let raised = self.raised.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let waited = self.woken.wait_timeout_while(raised, time, |raised| !*raised);

@@ -104,7 +104,7 @@ pub struct Sample<'a> {
 }
 
 impl Samples {
-    /// No samples yet, of so many kinds of values.
+    /// No samples yet, of this many kinds of values.
     pub fn new(kinds: usize) -> Self {
         Self { kinds, ..Self::default() }
     }

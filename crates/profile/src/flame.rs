@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// A `perf script` of so many samples of each stack, written from the leaf on, a millisecond each.
+    /// A `perf script` of this many samples of each stack, written from the leaf on, a millisecond each.
     fn profile(stacks: &[(&str, usize)]) -> Profile {
         let mut text = String::new();
         for (stack, times) in stacks {

@@ -43,7 +43,7 @@ pub struct Known {
     calls_functions: bool,
     /// Whether a response is made in it or in what it calls, in some stack of the profile.
     responds: bool,
-    /// Whether it is a handler whoever calls it.
+    /// Whether it is a handler, independent of its caller.
     serves: bool,
     /// The function that a closure was written in, as a number; 0 for what is no closure.
     enclosing: u32,

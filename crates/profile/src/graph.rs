@@ -1,4 +1,4 @@
-//! Who calls whom, and what each costs: a node for each function, line or file, an edge for each call.
+//! The call graph with costs: a node for each function, line or file, an edge for each call.
 //!
 //! The sums are those of pprof: a function that calls itself counts once per sample in its cumulative value, an edge
 //! counts once per sample, and what was left out leaves its cost with nobody.

@@ -2,7 +2,7 @@
 
 use model::profiled::Owner;
 
-/// Whether samples in it are the collection of garbage that nobody waits for.
+/// Whether samples in it are garbage collection in the background.
 pub fn collects(name: &str) -> bool {
     matches!(
         name,
@@ -60,7 +60,7 @@ pub fn responds(name: &str) -> bool {
         .is_some_and(|method| method != "Header")
 }
 
-/// Whether it is a handler by its name, whoever calls it: Go's interface `http.Handler`.
+/// Whether its name makes it a handler, independent of its caller: Go's interface `http.Handler`.
 pub fn serves(name: &str, owner: Owner) -> bool {
     matches!(owner, Owner::Own | Owner::Dependency)
         && name.ends_with(".ServeHTTP")

@@ -40,7 +40,7 @@ fn change_class(change: FrameChange) -> (&'static str, f64) {
     (if change.after > change.before { "grew" } else { "shrank" }, 0.25 + 0.75 * part)
 }
 
-/// A frame's class, how deep its colour is, and what is told of it.
+/// A frame's class, the depth of its colour, and its text.
 fn look(
     frame: &FlameFrame,
     total: f64,

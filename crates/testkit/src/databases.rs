@@ -62,7 +62,7 @@ impl Postgres {
         Self::start_in(folder_for("postgres")?, settings)
     }
 
-    /// Starts one that speaks TLS with those who ask for it.
+    /// Starts one that uses TLS with those who ask for it.
     ///
     /// # Errors
     /// What went wrong, in words.
@@ -167,7 +167,7 @@ impl Mariadb {
         Self::start_in(folder_for("mysql")?, options)
     }
 
-    /// Starts one that speaks TLS with those who ask for it.
+    /// Starts one that uses TLS with those who ask for it.
     ///
     /// # Errors
     /// What went wrong, in words.

@@ -20,7 +20,7 @@ use crate::needs;
 pub struct NginxOptions {
     /// Requests after which it closes a connection.
     pub keepalive_requests: u64,
-    /// Certificate and key in PEM; it then speaks TLS on a second port as well.
+    /// Certificate and key in PEM; it then uses TLS on a second port as well.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Further directives inside `server { ... }`.
     pub extra: String,
@@ -76,7 +76,7 @@ impl Nginx {
         self.address
     }
 
-    /// Where it speaks TLS.
+    /// Where it uses TLS.
     pub fn tls_addr(&self) -> Option<SocketAddr> {
         self.tls_address
     }

@@ -220,7 +220,7 @@ impl Comparison {
         self.withhold(reasons, true);
     }
 
-    /// The word to go by: none while it is withheld.
+    /// The conclusion in one word; none while it is withheld.
     pub fn judgement(&self) -> Option<Word> {
         self.withheld.is_empty().then_some(self.word)
     }

@@ -122,7 +122,7 @@ impl Worker {
         }
     }
 
-    /// What these bytes say that the server speaks instead of HTTP/1.1, if they do. The connection has failed.
+    /// The protocol that the server uses instead of HTTP/1.1, if these bytes show one. The connection has failed.
     pub(super) fn other_protocol(&mut self, came: &[u8]) -> Option<&'static str> {
         let other = spoken_instead(came, self.job.tls.is_none());
         self.recorder.tally.mismatches += u64::from(other.is_some());

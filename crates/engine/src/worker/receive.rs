@@ -146,7 +146,7 @@ impl Worker {
         }
     }
 
-    /// Lets the net discard what nobody looks at of the body under way on `j`: all but its last byte, since
+    /// Lets the net discard the unneeded part of the body under way on `j`: all but its last byte, since
     /// bytes behind the response are noticed where they come with its end.
     fn skip_rest<N: Net>(&self, net: &mut N, j: u32) {
         let conn = &self.conns[j];

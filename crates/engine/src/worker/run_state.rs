@@ -34,7 +34,7 @@ impl RunState {
         first
     }
 
-    /// Before the start, with so many connections open: how long ago their number changed last.
+    /// Before the start, with this many connections open: how long ago their number changed last.
     pub(super) fn since_opened(&mut self, open: u32, now: Nanos) -> Nanos {
         if self.open.0 != open {
             self.open = (open, now);

@@ -32,7 +32,7 @@ fn finding(run: &Run) -> Option<(Verdict, String)> {
     gone.next().map(|reason| (reason.consequence, reason.text.clone()))
 }
 
-/// A run under a load whose server takes so long for each response, and stands still from one instant to another.
+/// A run under a load whose server takes this long for each response, and stands still from one instant to another.
 fn stalled(load: &Load, (from, until): (Nanos, Nanos), usual: Nanos) -> Run {
     let reply = move |request: NthRequest| {
         let rest = if (from..until).contains(&request.at) { until - request.at } else { 0 };

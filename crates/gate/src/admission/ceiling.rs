@@ -75,7 +75,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The mean number in flight in so many seconds, in mean requests: by Little's law, what ended times how long it took.
+    /// The mean number in flight in this many seconds, in mean requests: by Little's law, what ended times how long it took.
     pub fn in_flight(&self, seconds: f64) -> f64 {
         let answered = self.completed_milli as f64 / 1e3 * self.latency.mean_ns() / 1e9;
         (answered + self.given_up as f64 / 1e9) / seconds.max(1e-3)
@@ -88,7 +88,7 @@ impl Seen {
         self
     }
 
-    /// For how much of so many seconds the upstreams did something. Many short stalls are none: that is how fast the
+    /// For how much of this many seconds the upstreams did something. Many short stalls are none: that is how fast the
     /// upstream is.
     pub fn running_s(&self, seconds: f64) -> f64 {
         let stalled_s = self.stalled_ns as f64 / 1e9;
@@ -260,7 +260,7 @@ impl Ceiling {
         self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives back what a request in flight holds that was not answered: its client or the gateway waited so long and no longer,
+    /// Gives back what a request in flight holds that was not answered: its client or the gateway waited this long and no longer,
     /// or the upstream failed. All that says of the upstream is that a response takes longer, and where that is `late` by itself,
     /// it counts as one: of no response that was waited for less is known how long it would have taken.
     pub fn give_up(&self, cost_milli: u32, waited_ns: u64, late: bool) {
@@ -272,7 +272,7 @@ impl Ceiling {
         }
     }
 
-    /// Notes that a request was answered at an instant, after so long.
+    /// Notes that a request was answered at an instant, after this long.
     pub fn ran(&self, now_ns: u64, upstream_ns: u64) {
         let last_ns = self.answered_at_ns.swap(now_ns, Ordering::Relaxed);
         // Before the request came, perhaps nothing was in flight.

@@ -41,7 +41,7 @@ pub struct Shortfall {
 }
 
 impl Shortfall {
-    /// Learns from what was seen in the last `seconds` below a ceiling of so many mean requests per second and at once; what
+    /// Learns from what was seen in the last `seconds` below a ceiling of this many mean requests per second and at once; what
     /// is short, once it has been for long.
     pub fn learn(
         &mut self,

@@ -32,7 +32,7 @@ impl Default for Throughput {
 }
 
 impl Throughput {
-    /// Learns from what was seen in the last `seconds` below a ceiling of so many mean requests per second and at once.
+    /// Learns from what was seen in the last `seconds` below a ceiling of this many mean requests per second and at once.
     pub fn learn(&mut self, seen: &Seen, seconds: f64, ceiling_per_s: f64, at_once: f64) {
         let seconds = seconds.max(1e-3);
         let completed = seen.completed_milli as f64 / 1000.0;

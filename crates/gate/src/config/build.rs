@@ -43,7 +43,7 @@ pub const STORE: &str = "plimsoll-gate.db";
 pub struct ListenerSettings {
     /// The address that it listens on.
     pub address: SocketAddr,
-    /// Certificate chain and key, where TLS is spoken.
+    /// Certificate chain and key, where TLS is used.
     pub identity: Option<(PathBuf, PathBuf)>,
     /// Whether the PROXY protocol comes first.
     pub proxy: bool,

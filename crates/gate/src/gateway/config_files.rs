@@ -42,7 +42,7 @@ impl Written<'_> {
 const LINE_MOST: usize = 16 << 20;
 pub(super) const TOKEN_MOST: usize = 4 << 10;
 
-/// Reads a text of so many bytes at most: what is named by mistake may have no end.
+/// Reads a text of this many bytes at most: what is named by mistake may have no end.
 pub(super) fn read_text(path: &Path, most: usize) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most as u64 + 1).read_to_end(&mut bytes)?;

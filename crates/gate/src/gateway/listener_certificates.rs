@@ -48,7 +48,7 @@ impl ListenerCertificates {
         self.0.iter().find_map(ended)
     }
 
-    /// Shows new connections what a later configuration says, at the addresses that speak TLS already.
+    /// Shows new connections what a later configuration says, at the addresses that use TLS already.
     pub(super) fn renew(&self, later: &Self) {
         for (address, identity) in &self.0 {
             if let Some((_, other)) = later.0.iter().find(|(other, _)| other == address) {

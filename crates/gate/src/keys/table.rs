@@ -220,7 +220,7 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// An empty table, with an index for so many keys.
+    /// An empty table, with an index for this many keys.
     pub fn with_room(keys: usize) -> Self {
         let places = (keys.saturating_mul(2)).next_power_of_two().max(FIRST_INDEX);
         let indexes = [const { OnceLock::new() }; INDEXES];
@@ -354,7 +354,7 @@ impl Keys {
             + self.owners.bytes()
     }
 
-    /// An index that is at most half full with so many keys: the newest, or a new one with all keys.
+    /// An index that is at most half full with this many keys: the newest, or a new one with all keys.
     fn index_with_room(&self, keys: usize) -> Option<&Index> {
         let newest = self.newest.load(Ordering::Acquire) as usize;
         let index = self.indexes[newest].get()?;

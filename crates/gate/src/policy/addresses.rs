@@ -1,10 +1,10 @@
 //! What each address has used: a table of fixed size, so that many addresses cost no more memory than few.
 //!
 //! IPv4 counts by address, IPv6 by /64, which is what one subscriber has. An address that is not ahead of its rate and has
-//! nothing in flight gives its place to another that needs one, of several the one that used the least of its quotas: what
-//! it used of them is forgotten. So one of many addresses may begin its quota anew, and none keeps others from theirs.
-//! Where no place of an address is given up, it shares one: it may then be refused for what another did, and never let
-//! through for it.
+//! nothing in flight may lose its place to another; among several, the one that has used the least of its quotas. Its use of
+//! quotas is then forgotten. So with many addresses some may start their quotas again, but none can take places from the
+//! others for good. If none of the places of an address is free, it shares one: it may then be refused because of
+//! another address, but is never let through because of one.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

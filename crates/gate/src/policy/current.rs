@@ -18,8 +18,8 @@ impl Current {
         Self { generation: AtomicU64::new(1), policy: Mutex::new(policy) }
     }
 
-    /// Changes with every [`Self::replace`]. Workers look at it once a batch of events, and call [`Self::get`] where
-    /// it is another than theirs.
+    /// Changes with every [`Self::replace`]. Workers check it once per batch of events, and call [`Self::get`] if it has
+    /// changed.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }

@@ -54,7 +54,7 @@ impl Watch {
         self.server.pids()
     }
 
-    /// What went on until now is nobody's.
+    /// Drops what was counted until now.
     pub fn restart(&mut self) {
         self.before = self.read();
         self.pulse.take();

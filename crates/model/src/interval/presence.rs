@@ -26,13 +26,13 @@ pub struct PresenceTally {
     pub cut_ns: Nanos,
     /// Time that users spent on responses that failed.
     pub failing_ns: Nanos,
-    /// Slots in which the server served somebody: a part of a response came that is no server error.
+    /// Slots in which a user was served: a part of a response came that is not a server error.
     #[serde(rename = "served_set")]
     pub served: u64,
     /// Slots in which the generator itself did not run: nothing is known of them.
     #[serde(rename = "unseen_set")]
     pub unseen: u64,
-    /// Slots in which somebody waited.
+    /// Slots in which a user waited.
     #[serde(rename = "waited_set")]
     pub waited: u64,
     /// Slots in which an attempt failed without a response, or with a server error.

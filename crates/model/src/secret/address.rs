@@ -5,7 +5,7 @@
 
 use super::{MASK, is_secret_name};
 
-/// What is wrong with an address whose port is a number, but none of a port.
+/// The error for an address whose port is a number out of range.
 pub const NO_PORT: &str = "its port is not between 1 and 65535";
 
 /// The address with `***` for its password. What may be a part of the password, because a mark in it was not
@@ -74,7 +74,7 @@ fn host_and_port(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a host of `HOST[:PORT],...` has a number for its port that is none of a port.
+/// Whether a host of `HOST[:PORT],...` has a port number that is out of range.
 fn has_no_such_port(place: &str) -> bool {
     let end = place.find(['/', '?', '#']).unwrap_or(place.len());
     place[..end].split(',').filter_map(|host| host_and_port(host).1).any(|port| {
@@ -96,7 +96,7 @@ fn is_host(text: &str) -> bool {
 /// `@` before the host. Escapes that are there already stay.
 ///
 /// # Errors
-/// When it cannot be told where the password ends: what to write then. When its port is none.
+/// When it is not clear where the password ends: says what to write instead. When the port is out of range.
 pub fn escaped_address(url: &str) -> Result<String, &'static str> {
     const IN_DOUBT: &str = "it cannot be told where its password ends: write its marks as %-escapes (%2F for /, \
                             %3F for ?, %23 for #, %40 for @, also for an @ behind the host)";

@@ -38,7 +38,7 @@ impl Looks {
         self.left_behind
     }
 
-    /// The last call of a look begins, with so many completions there; `None` if it waits for none.
+    /// The last call of a look begins, with this many completions there; `None` if it waits for none.
     #[inline]
     pub(super) fn last_call(&mut self, before: Option<usize>) {
         self.before = before;

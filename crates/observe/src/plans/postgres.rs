@@ -212,7 +212,7 @@ fn walk(node: &Value, place: Place, all: &mut Vec<Found>) {
     }
 }
 
-/// The part of so many rows that is asked for.
+/// The part of this many rows that is asked for.
 fn asked(wanted: f64, rows: f64) -> f64 {
     if rows > wanted { wanted / rows } else { 1.0 }
 }

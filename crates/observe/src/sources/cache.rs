@@ -138,7 +138,7 @@ fn command(words: &[&str]) -> Vec<u8> {
     bytes
 }
 
-/// Whether an answer of Redis has all come: a line, or a line with a length and so many bytes.
+/// Whether an answer of Redis has all come: a line, or a line with a length and this many bytes.
 fn is_whole(bytes: &[u8]) -> bool {
     let Some((line, rest)) = first_line(bytes) else { return false };
     let length = line.strip_prefix('$').and_then(|length| length.parse::<usize>().ok());

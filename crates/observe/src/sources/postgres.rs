@@ -37,7 +37,7 @@ SELECT 'table', s.schemaname || '.' || s.relname, s.seq_scan, s.seq_tup_read, co
   ORDER BY s.seq_tup_read + coalesce(s.idx_tup_fetch, 0) DESC LIMIT 500;
 ";
 
-/// Who holds what others wait for, asked only while somebody waits: it looks into the lock table.
+/// Which sessions hold the locks that others wait for. Asked only while a session waits, since it reads the lock table.
 const BLOCKERS: &str = "
 SELECT b.pid, b.state, left(b.query, 1000), count(*)
   FROM (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' LIMIT 10) w,
@@ -100,7 +100,7 @@ impl Postgres {
         }
     }
 
-    /// One transaction of ours of so many statements.
+    /// Notes a transaction of the watching session, of this many statements.
     fn spend(&mut self, statements: u64) {
         self.transactions.spend(1);
         self.statements.spend(statements);

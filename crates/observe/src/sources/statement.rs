@@ -192,7 +192,7 @@ impl Shape {
     }
 }
 
-/// A shape of so many bytes at most, with a mark where it is cut.
+/// A shape of this many bytes at most, with a mark where it is cut.
 pub fn cut(shape: &str, most_bytes: usize) -> String {
     if shape.len() <= most_bytes && shape.chars().nth(MOST_CHARS).is_none() {
         return shape.to_owned();

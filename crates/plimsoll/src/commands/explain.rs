@@ -1,4 +1,4 @@
-//! `plimsoll explain DIR`: what limits a run, by what its folder holds, and by experiments where it may make some.
+//! `plimsoll explain DIR`: what limits a run, judging by its folder and, if allowed, by experiments.
 
 mod confirm;
 

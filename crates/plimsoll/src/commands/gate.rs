@@ -111,7 +111,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
 }
 
-/// What came of all requests, once the gateway has ended.
+/// The outcomes of all requests, once the gateway has ended.
 fn ended(control: &Control) -> String {
     let account = control.usage().account();
     let lost = account.served.saturating_sub(account.reported);
@@ -123,7 +123,7 @@ fn ended(control: &Control) -> String {
     format!("{} answered{cut}{lost}\n", counted(account.served, "request"))
 }
 
-/// Says what came of a change of the configuration.
+/// Reports the outcome of a change of the configuration.
 fn say(tried: &ConfigChange, policy: &Policy) {
     let (by, held) = (&tried.by, held(policy));
     match &tried.outcome {
@@ -137,7 +137,7 @@ fn say(tried: &ConfigChange, policy: &Policy) {
     }
 }
 
-/// What came of a configuration that was read again, or replaced.
+/// The outcome of reading the configuration again, or of replacing it.
 fn told(what: &str, reloaded: &Reloaded) -> String {
     let mut text = format!("the configuration was {what}");
     match reloaded.waits_for_restart.as_slice() {

@@ -76,7 +76,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Whether what stands for a file is a format's name, and no file.
+/// Whether an argument in place of a file is the name of a format, and no such file exists.
 fn is_format(file: &Path) -> bool {
     const NAMES: [&str; 5] = ["curl", "vegeta", "har", "openapi", "postman"];
     NAMES.iter().any(|name| file == Path::new(name)) && !file.exists()

@@ -252,7 +252,7 @@ const fn name_of_io(io: IoArg) -> &'static str {
     }
 }
 
-/// How TLS is spoken, where something says so.
+/// How TLS is used, where something says so.
 fn tls(args: &PlanArgs, input: &LoadInput, add: &mut impl FnMut(&str, String, Origin)) {
     let flags = &args.load.tls;
     let file =

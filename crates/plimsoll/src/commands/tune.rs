@@ -429,7 +429,7 @@ fn url_of(station: &Station, flag: &str, given: Option<&str>) -> Result<Option<S
     }
 }
 
-/// Whether somebody takes connections there.
+/// Whether a server accepts connections there.
 fn answers(url: &str) -> bool {
     let Ok(to) = Destination::parse(url) else { return false };
     addresses(&to).iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok())

@@ -28,7 +28,7 @@ const CONNECTIONS_A_SOURCE: u64 = 9_950;
 pub struct Destination {
     /// The URL as given.
     pub url: Url,
-    /// Whether TLS is spoken.
+    /// Whether TLS is used.
     pub tls: bool,
     /// What `Host` says.
     pub authority: String,

@@ -142,7 +142,7 @@ impl Prepared {
         self.launch(nth, shape, clamp, stop)
     }
 
-    /// One connection, or one for each endpoint that has users of its own, for so many requests one after another within a
+    /// One connection, or one for each endpoint that has users of its own, for this many requests one after another within a
     /// time, whatever the load is.
     ///
     /// # Errors

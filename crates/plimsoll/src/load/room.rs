@@ -9,7 +9,7 @@ use crate::load::shape::MOST_THREADS;
 
 /// Memory of a connection, measured with 10,000 of them: 3.4 KiB of this process and 4 KiB of the kernel; rounded up.
 const PLAIN_BYTES: u64 = 8 << 10;
-/// The same where it speaks TLS, whose buffers hold a record each way.
+/// The same where it uses TLS, whose buffers hold a record each way.
 const TLS_BYTES: u64 = 48 << 10;
 
 /// What connections need.
@@ -19,7 +19,7 @@ pub struct Wanted<'a> {
     pub connections: u64,
     /// Between which addresses.
     pub routes: &'a [Route],
-    /// Whether they speak TLS.
+    /// Whether they use TLS.
     pub tls: bool,
     /// Whether all are opened at the beginning, and held.
     pub at_once: bool,

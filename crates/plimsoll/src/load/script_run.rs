@@ -27,7 +27,7 @@ use crate::load::address::Destination;
 /// Longest that a run may take to end once a hook is stuck; then the process ends without a result.
 const SAVE_WITHIN: Duration = Duration::from_secs(15);
 
-/// What is wrong with arguments that nobody takes.
+/// The error for arguments that no script takes.
 pub const SCRIPT_MISSING: &str = "arguments after -- are for a script: name it with -s";
 
 /// That a script cannot be read. Who makes curl silent so has given none.

@@ -241,7 +241,7 @@ impl ShapeSettings {
     }
 }
 
-/// The connections of a closed loop by default, where it makes so many requests.
+/// The connections of a closed loop by default, where it makes this many requests.
 fn for_requests(requests: u64) -> u64 {
     requests.clamp(1, DEFAULT_CONNECTIONS)
 }

@@ -18,7 +18,7 @@ use crate::results::input;
 /// What a connection needs, and the name that is asked for.
 #[derive(Debug, Clone)]
 pub struct Tls {
-    /// How TLS is spoken.
+    /// How TLS is used.
     pub config: Arc<ClientConfig>,
     /// Whom the certificate must name.
     pub name: ServerName<'static>,
@@ -36,10 +36,10 @@ pub struct Tls {
 const MOST_PEM: u64 = 16 << 20;
 /// Records of TLS that a server begins with: an alert, and its part of a handshake.
 const FIRST_BYTES: [u8; 2] = [0x15, 0x16];
-/// How long a server is waited for that is asked whether it speaks TLS.
+/// How long a server is waited for that is asked whether it uses TLS.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Whether TLS is spoken at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
+/// Whether TLS is used at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
 /// that is not known within two seconds.
 pub fn spoken_at(address: &str) -> bool {
     address.parse().is_ok_and(|address| begins_a_handshake(address).unwrap_or(false))

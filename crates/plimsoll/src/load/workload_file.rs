@@ -59,7 +59,7 @@ pub struct Ready {
     pub target_unset: bool,
 }
 
-/// Whether what stands for a URL is a workload file's name.
+/// Whether an argument in place of a URL is the name of a workload file.
 pub fn is_meant(text: &str) -> bool {
     let path = Path::new(text);
     // Behind a colon it is a host's port that was meant.

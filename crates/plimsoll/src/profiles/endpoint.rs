@@ -58,7 +58,7 @@ impl Endpoint {
         mask_url(self.base.as_str())
     }
 
-    /// The URL of one kind of profile over so many seconds: the one that was given, if it names a kind.
+    /// The URL of one kind of profile over this many seconds: the one that was given, if it names a kind.
     fn url(&self, kind: &str, seconds: Option<u64>) -> Url {
         let mut url = self.base.clone();
         let path = url.path().trim_end_matches('/').to_owned();
@@ -91,7 +91,7 @@ impl Endpoint {
         Some(if after == "profile" { "cpu" } else { after }.to_owned())
     }
 
-    /// Fetches a profile of this kind over so many seconds, or over those that the URL asks for.
+    /// Fetches a profile of this kind over this many seconds, or over those that the URL asks for.
     ///
     /// # Errors
     /// When the server cannot be reached or gives none, with what to do.

@@ -161,7 +161,7 @@ impl ProfileInto {
 }
 
 impl Stored {
-    /// Reads a file, a run's folder, or what a URL gives over so many seconds.
+    /// Reads a file, a run's folder, or what a URL gives over this many seconds.
     ///
     /// # Errors
     /// When it cannot be read or fetched, or is no profile.

@@ -217,7 +217,7 @@ impl Taker {
     }
 }
 
-/// What came of asking for a profile, once it is there or the deadline is over, of a run that may have been interrupted.
+/// The outcome of fetching a profile, once it has come or the deadline is over; the run may have been interrupted.
 fn answer(
     kind: &str,
     asked: io::Result<JoinHandle<Answer>>,

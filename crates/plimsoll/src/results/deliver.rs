@@ -16,7 +16,7 @@ const RELAYS_TO_TLS: &str = "every response is 400 and says that TLS is expected
 /// The page of a run.
 const PAGE: &str = "report.html";
 
-/// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is spoken at an
+/// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is used at an
 /// address.
 ///
 /// # Errors
@@ -71,7 +71,7 @@ fn name_report(dir: &Path, has_details: bool) -> bool {
 }
 
 /// What to do where server and settings do not fit together, so that nothing of the server was measured: another scheme or
-/// protocol, a certificate that is not accepted. `speaks_tls` finds out whether TLS is spoken at an address.
+/// protocol, a certificate that is not accepted. `speaks_tls` finds out whether TLS is used at an address.
 pub fn mismatch(run: &Run, speaks_tls: fn(&str) -> bool) -> Option<String> {
     let expects_tls = || run.plan.addresses.first().is_some_and(|address| speaks_tls(address));
     let is_suspect = is_refused_in_the_clear(run) || is_cut_off_in_the_clear(run);

@@ -16,7 +16,7 @@ use crate::runs::execute::execute;
 use crate::terminal::live::{Live, waiting};
 use measure::machine;
 
-/// Requests for each endpoint of a mix: one of a sixteenth of the mean's weight comes among so many with 63 %.
+/// Requests for each endpoint of a mix: one of a sixteenth of the mean's weight comes among this many with 63 %.
 const AN_ENDPOINT: u64 = 16;
 /// Requests for all of them together at most.
 const MOST: u64 = 512;

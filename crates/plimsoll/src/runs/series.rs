@@ -58,7 +58,7 @@ impl Series {
     ///
     /// # Errors
     /// When it cannot be made in that shape, or not be carried out, and when server and settings do not fit together, as
-    /// where the server speaks TLS and the URL does not: what comes then says nothing of the server.
+    /// where the server uses TLS and the URL does not: what comes then says nothing of the server.
     pub fn run(
         &mut self,
         prefix: String,

@@ -63,7 +63,7 @@ impl Live {
         self.prefix = prefix;
     }
 
-    /// Begins another run, which is to last so long.
+    /// Begins another run, which is to last this long.
     pub fn begin(&mut self, total_ns: Option<Nanos>) {
         if let Mode::Terminal(drawn) = &mut self.mode {
             drawn.1 = Progress::new(self.prefix.clone(), total_ns);

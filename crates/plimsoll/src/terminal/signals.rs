@@ -16,11 +16,11 @@ use verdict::exit::INTERRUPTED;
 
 use crate::failure::Failure;
 
-/// How often the flag is looked at while nobody else does.
+/// How often the flag is checked while no command does.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-/// Whether nobody looks at the flag.
+/// Whether no command checks the flag.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
 /// The flag that Ctrl-C raises, for those who look at it from now on; a third Ctrl-C ends the process at

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::harness::{Folder, PLIMSOLL, Target, ended};
 
-/// Runs with so many connections into a folder.
+/// Runs with this many connections into a folder.
 fn run(folder: &Folder, target: &Target, connections: u32, out: &str) {
     let url = target.url("/delay/2ms");
     folder.plimsoll(&format!("run -q -c {connections} -d 600ms --out {out} {url}")).measured();

@@ -149,7 +149,7 @@ fn soon(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A load line of so many requests per second.
+/// A load line of this many requests per second.
 fn load_line(rate_per_s: f64) -> String {
     let line = serde_json::json!({
         "schema": "plimsoll.loadline/1", "plimsoll": {"version": "0.1.0"}, "measured_at": "2026-11-23T12:00:00Z",

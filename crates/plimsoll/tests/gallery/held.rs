@@ -190,7 +190,7 @@ fn stopped_by_a_signal() {
     }
 }
 
-/// A script whose `request()` computes for so long.
+/// A script whose `request()` computes for this long.
 fn script(folder: &TempDir, burn: Duration) -> PathBuf {
     let path = folder.path().join(format!("burn-{}.lua", burn.as_micros()));
     let text = format!(

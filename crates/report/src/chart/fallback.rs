@@ -1,7 +1,7 @@
 //! Characters that the embedded font lacks, in pictures: which there are, which other fonts draw
 //! them, and how those that none draws are spelled.
 //!
-//! Owns that choice. Reads no file: whoever asks for a picture brings the fonts. An SVG needs none
+//! Owns that choice. Reads no file: the caller passes the fonts. An SVG needs none
 //! of this, because its reader has fonts.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,7 +14,7 @@ const MOST: usize = 25;
 const NAME: usize = 22;
 /// Columns after it.
 const COLUMNS: usize = 8;
-/// Endpoints whose failures are told at most, and the most that is told of each.
+/// The most endpoints whose failures are printed, and the most failures of each.
 const SAMPLES: usize = 5;
 const SAMPLE: usize = 200;
 
@@ -140,7 +140,7 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     Some(out)
 }
 
-/// What is told of an endpoint or a flow, after its name.
+/// What is printed about an endpoint or a flow, after its name.
 fn named(name: &str, words: &str, style: Style) -> String {
     paragraph_in(&clean(words, SAMPLE), &format!("{}: ", clean(name, NAME)), style.columns)
 }

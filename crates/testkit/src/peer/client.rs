@@ -113,7 +113,7 @@ impl RawClient {
         came
     }
 
-    /// Reads until the other side ends, or for so long.
+    /// Reads until the other side ends, or for this long.
     pub fn receive_all(&mut self, patience: Duration) -> (Vec<u8>, End) {
         let deadline = Instant::now() + patience;
         let mut came = Vec::new();

@@ -115,7 +115,7 @@ fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
     }
 }
 
-/// A batch of events begins, of which the oldest may have waited for so long.
+/// A batch of events begins, of which the oldest may have waited for this long.
 fn take_in(net: &mut SimNet, waited_ns: u64) {
     net.looked = net.clock();
     net.taken = Taken { at: net.looked, waited_ns };

@@ -163,7 +163,7 @@ fn settle(search: &Search) -> Settled {
     }
 }
 
-/// The look at the idle server after so many of them: each waits twice as long as the one before.
+/// The look at the idle server after this many of them: each waits twice as long as the one before.
 fn look(search: &Search, nth: u32) -> Step {
     let window_ns = (search.settings.step_ns / 4).min(LOOK);
     let rest_ns = if search.fed.is_empty() {

@@ -92,7 +92,7 @@ fn successes(a: &Run, b: &Run) -> Option<String> {
         .then(|| format!("{SUCCEED} ({} against {} of the attempts)", share(one), share(other)))
 }
 
-/// Whether two shares, each of so many, lie further apart than `least`, and than chance has them.
+/// Whether two shares, each of this many, lie further apart than `least`, and than chance has them.
 pub(super) fn beyond_chance([one, other]: [f64; 2], of: [f64; 2], least: f64) -> bool {
     let [n, m] = of.map(|n| n.max(1.0));
     let both = (one * n + other * m) / (n + m);

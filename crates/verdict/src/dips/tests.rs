@@ -212,7 +212,7 @@ fn deep_stalls_are_not_joined_across_what_lies_between() {
     }
 }
 
-/// A minute of stages at these heights for so long, in an open loop.
+/// A minute of stages at these heights for this long, in an open loop.
 fn staged(stages: &[(f64, u64)]) -> Plan {
     use model::workload::{Rate, Stage, Time};
 

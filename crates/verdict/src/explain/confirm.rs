@@ -327,7 +327,7 @@ mod tests {
 
     use super::*;
 
-    /// The sound run with so many successes of its 10,000 attempts, and this mean.
+    /// The sound run with this many successes of its 10,000 attempts, and this mean.
     fn run(succeeded: u64, mean_ms: u64) -> Run {
         let mut run = fixture::sound::closed();
         run.totals.succeeded = succeeded;

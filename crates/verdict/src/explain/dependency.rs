@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::explain::tests::{codes, run, source};
 
-    /// Ten users; a request takes 100 ms, and so many of them wait at the other end of the server's connections.
+    /// Ten users; a request takes 100 ms, and this many of them wait at the other end of the server's connections.
     fn asks(waiting: f64) -> Run {
         let mut run = run();
         run.totals.requests = 1_000;

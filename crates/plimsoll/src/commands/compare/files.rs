@@ -34,7 +34,7 @@ pub struct Document<'a> {
     started_at: &'a str,
     /// The command line, secrets masked.
     command: Vec<String>,
-    /// The word to go by; null while it is withheld.
+    /// The conclusion in one word; null while it is withheld.
     judgement: Option<Word>,
     /// The judgement in words.
     sentence: String,

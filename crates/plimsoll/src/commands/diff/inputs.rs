@@ -151,7 +151,7 @@ fn names(files: &[PathBuf], given: &[String]) -> Vec<String> {
     names
 }
 
-/// What a result calls itself, if anybody chose it.
+/// The name of a result, if the user chose one.
 fn own_name(file: &Path, given: &str) -> Option<String> {
     let is_sweep = file.file_name().is_some_and(|name| name == SWEEP_JSON);
     match (is_result(file), is_sweep && given != DEFAULT_NAME) {

@@ -15,11 +15,11 @@ use crate::terminal::signals;
 
 /// How often a line is drawn on a terminal; elsewhere a tenth as often.
 const EVERY: Duration = Duration::from_millis(500);
-/// The rate is that of so much time.
+/// The rate is that of this much time.
 const RECENT: Duration = Duration::from_secs(10);
 /// Below this no rate is shown.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// A statement may go on for so long after Ctrl-C.
+/// A statement may go on for this long after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(500);
 /// How often Ctrl-C is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -30,7 +30,7 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// The ranges of this length of so many bytes of a file.
+    /// The ranges of this length of this many bytes of a file.
     pub fn new(log: usize, (file, bytes): (&'a File, u64), length: usize) -> Self {
         Self { log, file, bytes, length, next: AtomicU64::new(0) }
     }

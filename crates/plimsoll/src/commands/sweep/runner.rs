@@ -237,7 +237,7 @@ fn named(kind: LevelKind, level: f64, more: &str) -> String {
     }
 }
 
-/// The shape of a level of this kind, of so many connections at most where it is a rate.
+/// The shape of a level of this kind, of this many connections at most where it is a rate.
 pub fn shape(kind: LevelKind, level: f64, connections: u64, duration_ns: Nanos) -> Shape {
     let (connections, rate_per_s) = match kind {
         LevelKind::Concurrency => (level as u64, None),

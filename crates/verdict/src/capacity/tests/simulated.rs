@@ -94,7 +94,7 @@ impl Server {
         let peak = if self.down { 0.1 * peak } else { peak };
         let done = rate.min(peak);
         let mean_ns = match step.purpose {
-            // Little's law: of so many in flight each waits as long as these take.
+            // Little's law: of this many in flight each waits as long as these take.
             Purpose::Saturated => (step.level / peak * SECOND as f64).max(self.base_ns),
             _ => self.mean_ns(rate, peak),
         };

@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// A run in which calls of the statement took so long.
+    /// A run in which calls of the statement took this long.
     fn run(each_ms: f64) -> Run {
         let (second, ms) = (SECOND as f64, MILLISECOND as f64);
         let figure = |mean: f64| Figure { mean, min: mean, max: mean, growth: Some(mean * 10.0) };
