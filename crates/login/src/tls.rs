@@ -52,7 +52,7 @@ impl Mode {
             "verify-full" => Self::Required(Check::Name),
             other => {
                 return Err(format!(
-                    "sslmode={other} is none of disable, allow, prefer, require, verify-ca, verify-full"
+                    "sslmode={other} is not one of disable, allow, prefer, require, verify-ca, verify-full"
                 ));
             }
         })
@@ -70,7 +70,7 @@ impl Mode {
             "VERIFY_CA" | "VERIFY_IDENTITY" => Self::Required(Check::Name),
             other => {
                 return Err(format!(
-                    "ssl-mode={other} is none of DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY"
+                    "ssl-mode={other} is not one of DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY"
                 ));
             }
         })
@@ -154,7 +154,7 @@ fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let wrong = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
     let about = fs::metadata(file).map_err(|error| wrong(&error))?;
     if !about.is_file() || about.len() > LARGEST {
-        return Err(wrong(&"is no file of certificates in PEM form"));
+        return Err(wrong(&"is not a file of certificates in PEM form"));
     }
     let text = fs::read(file).map_err(|error| wrong(&error))?;
     let read: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();

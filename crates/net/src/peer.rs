@@ -41,7 +41,7 @@ impl UnixPath {
         let given = path.as_os_str().as_bytes();
         let wrong = |what: String| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         if given.is_empty() || given.contains(&0) {
-            return wrong("is no path of a socket".to_owned());
+            return wrong("is not the path of a socket".to_owned());
         }
         if given.len() > LONGEST {
             return wrong(format!("is longer than the {LONGEST} bytes that the kernel takes"));

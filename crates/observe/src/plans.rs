@@ -31,7 +31,7 @@ const LONGEST: usize = 20_000;
 const EQUALITIES: [&str; 2] = ["= ", "in ("];
 const COMPARISONS: [&str; 7] = ["= ", "in (", "< ", "> ", "<= ", ">= ", "between "];
 
-const NO_SELECT: &str = "it is no plain SELECT, and nothing else is explained";
+const NO_SELECT: &str = "it is not a plain SELECT, and nothing else is explained";
 
 /// The plans of statements, given by their shapes.
 ///

@@ -119,8 +119,8 @@ impl fmt::Display for SourceError {
             Self::Role(name) if ["pid", "name"].contains(&name.as_str()) => {
                 write!(f, "a process is written as local:{name}=...")
             }
-            Self::Role(name) => write!(f, "{} is no role: use one of {}", quote(name), roles()),
-            Self::Kind(kind) => write!(f, "{} is no source: use {FORMS}", quote(kind)),
+            Self::Role(name) => write!(f, "{} is not a role: use one of {}", quote(name), roles()),
+            Self::Kind(kind) => write!(f, "{} is not a source: use {FORMS}", quote(kind)),
             Self::Form(what) => f.write_str(what),
             Self::TooMany => write!(f, "more than {MOST_SOURCES} sources"),
         }
@@ -434,12 +434,12 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         for (text, words) in [
-            ("web=local", "`web` is no role: use one of app, proxy"),
+            ("web=local", "`web` is not a role: use one of app, proxy"),
             ("pid=12", "a process is written as local:pid=..."),
             ("http://h/metrics?a=b", "prometheus:http://... or nginx:http://..."),
             ("app=https://h/", "prometheus:https://"),
-            ("generator=local", "is no role"),
-            ("app=ssh:x", "`ssh` is no source: use local,"),
+            ("generator=local", "is not a role"),
+            ("app=ssh:x", "`ssh` is not a source: use local,"),
             ("app=local:x", "write local:pid=123"),
             ("local:pid=", "write local:pid=123"),
             ("exec:", "needs a command"),
@@ -448,7 +448,7 @@ mod tests {
             ("prometheus:http://u:secret@h/", "no user and password"),
             ("nginx:http://h/,log=error.log", "its whole path"),
             ("db=postgres://u:secret@h:x/d", "its port is not between 1 and 65535"),
-            ("db=mysql://u:secret@h/d?ssl-mode=ON", "is none of DISABLED"),
+            ("db=mysql://u:secret@h/d?ssl-mode=ON", "is not one of DISABLED"),
             ("mongodb://u:secret@a,b/", "several servers"),
             ("mongodb://u:secret@h/?tls=true", "TLS to MongoDB is not supported"),
             ("cache=redis://:secret@", "redis://HOST:PORT"),

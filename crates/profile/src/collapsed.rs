@@ -28,7 +28,7 @@ fn parts(line: &str) -> Option<(&str, i64)> {
 /// Reads collapsed stacks. Lines that are none are left out, up to every tenth.
 ///
 /// # Errors
-/// When too many lines are no stacks, or there are more names than are read.
+/// When too many lines are not stacks, or there are more names than are read.
 pub fn read(text: &str) -> Result<Profile, Error> {
     let mut gathered =
         Gathered::new(vec![ValueType { kind: "samples".into(), unit: "count".into() }]);
@@ -50,11 +50,11 @@ pub fn read(text: &str) -> Result<Profile, Error> {
     }
     if bad * 10 > lines {
         return Err(Error::NotAProfile(
-            "is text, but over a tenth of its lines are no stacks: collapsed stacks are lines such as `main;work;read 12`",
+            "is text, but over a tenth of its lines are not stacks: collapsed stacks are lines such as `main;work;read 12`",
         ));
     }
     if bad > 0 {
-        gathered.note(format!("{bad} of the {lines} lines are no stacks: they are left out"));
+        gathered.note(format!("{bad} of the {lines} lines are not stacks: they are left out"));
     }
     Ok(gathered.finish())
 }
@@ -108,7 +108,7 @@ mod tests {
         let ten = "main;a 1\n".repeat(10);
         assert!(read(&ten).unwrap().notes.is_empty());
         let notes = read(&(ten + "and more\n")).unwrap().notes;
-        assert_eq!(notes, ["1 of the 11 lines are no stacks: they are left out"]);
+        assert_eq!(notes, ["1 of the 11 lines are not stacks: they are left out"]);
         let why = read("main;a 1\nmain;b 1\nand more\n").unwrap_err().to_string();
         assert!(why.contains("over a tenth"), "{why}");
     }

@@ -64,7 +64,7 @@ impl fmt::Display for Error {
             Self::Damaged { what, at } => {
                 write!(
                     f,
-                    "is no whole pprof profile: {what} (byte {at} of the unpacked profile): fetch it again"
+                    "is not a complete pprof profile: {what} (byte {at} of the unpacked profile): fetch it again"
                 )
             }
             Self::NotAProfile(looks) => f.write_str(looks),

@@ -206,7 +206,7 @@ fn read_wanted(body: &[u8]) -> Result<Wanted, (StatusCode, String)> {
         Category::Data => {
             (StatusCode::UNPROCESSABLE_ENTITY, in_words(&error.to_string(), "an object"))
         }
-        _ => (StatusCode::BAD_REQUEST, format!("this is no JSON: {error}")),
+        _ => (StatusCode::BAD_REQUEST, format!("this is not JSON: {error}")),
     })
 }
 
@@ -238,7 +238,7 @@ async fn add_key(State(control): Shared, _: Query<Nothing>, body: Bytes) -> Resp
 fn key_number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
         format!(
-            "`{}` is no number of a key: GET /v1/keys lists keys with their `id`",
+            "`{}` is not the number of a key: GET /v1/keys lists keys with their `id`",
             plain(text, SHOWN)
         )
     })

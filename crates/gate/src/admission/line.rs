@@ -22,7 +22,7 @@ const MEAN_MILLI: u32 = 1000;
 /// Why a load line holds nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineError {
-    /// It is no load line.
+    /// It is not a load line.
     Unreadable(String),
     /// It was measured in another version's terms.
     Schema(String),
@@ -54,7 +54,7 @@ impl fmt::Display for LineError {
             Self::Unreadable(why) => {
                 write!(
                     f,
-                    "is no load line, which `plimsoll capacity` writes as capacity.json: {why}"
+                    "is not a load line, which `plimsoll capacity` writes as capacity.json: {why}"
                 )
             }
             Self::Schema(schema) => {
@@ -159,7 +159,7 @@ impl Line {
     /// Reads `capacity.json`.
     ///
     /// # Errors
-    /// When the text is no load line, one that found nothing, or one that cannot have been measured.
+    /// When the text is not a load line, one that found nothing, or one that cannot have been measured.
     pub fn parse(text: &str) -> Result<Self, LineError> {
         let unreadable = |error: serde_json::Error| LineError::Unreadable(error.to_string());
         let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;

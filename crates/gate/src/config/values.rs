@@ -31,7 +31,7 @@ impl RateText {
     pub fn parse(text: &str) -> Result<Self, String> {
         let rate = Self::read(text);
         let meant =
-            || meant(text).map(|meant| format!("`{text}` is no rate: did you mean `{meant}`?"));
+            || meant(text).map(|meant| format!("`{text}` is not a rate: did you mean `{meant}`?"));
         rate.map_err(|why| meant().unwrap_or(why))
     }
 
@@ -61,7 +61,7 @@ impl RateText {
         let is_number = || number.trim().starts_with(|first: char| first.is_ascii_digit());
         let rate = parse_rate(number).map_err(|error| match is_number() {
             true => error.to_string(),
-            false => format!("`{text}` is no rate: write 100/s, 30/m or 1000/h"),
+            false => format!("`{text}` is not a rate: write 100/s, 30/m or 1000/h"),
         })?;
         Ok(Self(rate / seconds))
     }
@@ -125,7 +125,7 @@ impl Bytes {
         let (number, bytes) = found.unwrap_or((text, 1));
         // What `parse_count` would suggest are counts.
         let count = parse_count(number.trim())
-            .map_err(|_| format!("`{text}` is no size, such as 512, 32KiB or 1MiB"))?;
+            .map_err(|_| format!("`{text}` is not a size, such as 512, 32KiB or 1MiB"))?;
         count.checked_mul(bytes).map(Self).ok_or_else(|| format!("`{text}` is too large"))
     }
 }
@@ -232,11 +232,11 @@ mod tests {
             ("100/hour", "100/h"),
             ("2.5 / sec", "2.5/s"),
         ] {
-            let said = format!("`{text}` is no rate: did you mean `{meant}`?");
+            let said = format!("`{text}` is not a rate: did you mean `{meant}`?");
             assert_eq!(RateText::parse(text), Err(said));
         }
         for text in ["banana", "/s", "x/s", ""] {
-            let said = format!("`{text}` is no rate: write 100/s, 30/m or 1000/h");
+            let said = format!("`{text}` is not a rate: write 100/s, 30/m or 1000/h");
             assert_eq!(RateText::parse(text), Err(said));
         }
         assert_eq!(RateText(0.5).with(None), Rate { per_s: 0.5, burst: 1.0 });

@@ -52,7 +52,7 @@ pub(super) fn read_text(path: &Path, most: usize) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        io::Error::other(format!("line {line} is no text in UTF-8: save the file in that encoding"))
+        io::Error::other(format!("line {line} is not UTF-8 text: save the file in that encoding"))
     })
 }
 
@@ -103,7 +103,7 @@ mod tests {
         std::fs::write(&path, "four").unwrap();
         assert_eq!((said(&path, 4), said(&path, 3).is_err()), (Ok("four".into()), true));
         std::fs::write(&path, b"a\nb\xff\n").unwrap();
-        let encoding = "line 2 is no text in UTF-8: save the file in that encoding";
+        let encoding = "line 2 is not UTF-8 text: save the file in that encoding";
         assert_eq!(said(&path, 100), Err(encoding.into()));
     }
 

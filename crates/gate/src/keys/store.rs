@@ -332,7 +332,7 @@ pub(super) fn log(
 fn is_file(path: &Path) -> Result<(), String> {
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => Err("it is a folder".to_owned()),
-        Ok(about) if !about.is_file() => Err("it is no regular file".to_owned()),
+        Ok(about) if !about.is_file() => Err("it is not a regular file".to_owned()),
         _ => Ok(()),
     }
 }
@@ -471,8 +471,8 @@ pub(super) mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         let before = mode(&socket);
         for (path, why) in [
-            (Path::new("/dev/zero"), "it is no regular file"),
-            (&*socket, "it is no regular file"),
+            (Path::new("/dev/zero"), "it is not a regular file"),
+            (&*socket, "it is not a regular file"),
             (folder.path(), "it is a folder"),
         ] {
             for opened in [Store::open(path), Store::inspect(path)] {

@@ -245,7 +245,7 @@ pub fn parse(line: &[u8]) -> Result<Sample, String> {
         return Err("the command printed a line of more than 1 MiB".to_owned());
     }
     let sample: Sample = serde_json::from_slice(line)
-        .map_err(|_| format!("the command printed what is no sample: {}", shown()))?;
+        .map_err(|_| format!("the command printed something that is not a sample: {}", shown()))?;
     match sample.schema.as_str() {
         model::sample::SCHEMA => Ok(sample.bounded()),
         other => Err(format!(

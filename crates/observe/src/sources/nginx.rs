@@ -11,7 +11,7 @@ pub fn parse(page: &str, sample: &mut Sample) -> Result<(), String> {
     let active = lines.next().and_then(|line| line.strip_prefix("Active connections:"));
     let active = active.and_then(|number| number.trim().parse::<u64>().ok());
     let Some(active) = active else {
-        return Err("is no page of stub_status: does `location` have `stub_status;`?".to_owned());
+        return Err("is not a page of stub_status: does `location` have `stub_status;`?".to_owned());
     };
     sample.gauge("nginx.active", active as f64);
     let numbers = |line: &str| -> Vec<u64> {

@@ -42,7 +42,7 @@ pub fn parse(page: &str, sample: &mut Sample) -> Result<(), String> {
             sample.gauge(name, value);
         }
     }
-    if read == 0 { Err("is no page of Prometheus metrics".to_owned()) } else { Ok(()) }
+    if read == 0 { Err("is not a page of Prometheus metrics".to_owned()) } else { Ok(()) }
 }
 
 fn stem(name: &str) -> &str {

@@ -58,7 +58,7 @@ fn fault_of_file(file: &Path) -> Option<String> {
             return Some("there is a folder of that name: name a file".to_owned());
         }
         // It would be replaced by a file, and not written to.
-        Ok(about) if !about.is_file() => return Some("it is no regular file".to_owned()),
+        Ok(about) if !about.is_file() => return Some("it is not a regular file".to_owned()),
         _ => {}
     }
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -109,7 +109,7 @@ mod tests {
         }
         assert!(of_file("folder").contains("there is a folder of that name"));
         assert!(of_file("new/file").starts_with("make the folder"));
-        assert_eq!(fault_of_file(Path::new("/dev/null")).unwrap(), "it is no regular file");
+        assert_eq!(fault_of_file(Path::new("/dev/null")).unwrap(), "it is not a regular file");
         assert!(of_file("file/new").ends_with("is a file, and no folder"));
         assert_eq!(fault_of_folder(Path::new("relative")), fault_of_file(Path::new("relative")));
     }

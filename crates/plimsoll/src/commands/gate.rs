@@ -251,7 +251,7 @@ fn opening(gateway: &Gateway) -> String {
             );
             for name in &line.unknown {
                 text += &format!(
-                    "  the endpoint {name} is no method and path: its requests cost the mean\n"
+                    "  the endpoint {name} is not a method and path: its requests cost the mean\n"
                 );
             }
         }

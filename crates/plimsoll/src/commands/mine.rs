@@ -158,7 +158,7 @@ fn given_formats(args: &MineArgs) -> Result<Vec<Format>, Failure> {
         Ok(text) => text,
         Err(error) => {
             return usage(format!(
-                "--log-format {}: is no format string, none of {NAMES}, and no file that can be read \
+                "--log-format {}: is not a format string, none of {NAMES}, and no file that can be read \
                  ({error})",
                 quote(given)
             ));

@@ -70,7 +70,7 @@ fn folder_of(file: &Path) -> Result<PathBuf, Failure> {
     let name = file.file_name().unwrap_or_default();
     if !RUN_FILES.iter().chain(&OF_OTHERS).any(|known| name == *known) {
         return usage(format!(
-            "{} is no file that a folder's result is read from: name the folder of a result, or the run.json, sweep.json, \
+            "{} is not a file that a folder's result is read from: name the folder of a result, or the run.json, sweep.json, \
              search.json or compare.json in it",
             file.display()
         ));

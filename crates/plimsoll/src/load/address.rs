@@ -73,7 +73,7 @@ impl Destination {
         }
         if text == "-" {
             return usage(
-                "`-` is no URL, and workload files are not read from standard input: write it into a file",
+                "`-` is not a URL, and workload files are not read from standard input: write it into a file",
             );
         }
         // As HTTPie has it.

@@ -49,7 +49,7 @@ struct Record {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Named {
     path: PathBuf,
-    /// What identifies it; none where it is no regular file, whose content is never the same for sure.
+    /// What identifies it; none where it is not a regular file, whose content is never the same for sure.
     content: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub fn read_all(from: impl Read) -> Result<Vec<u8>, String> {
 }
 
 /// Reads a file of a result folder, or of Plimsoll's own folders, of `most` bytes at most. It may come from
-/// elsewhere: what is no regular file (a pipe that nobody writes to, a device) is not read.
+/// elsewhere: what is not a regular file (a pipe that nobody writes to, a device) is not read.
 ///
 /// # Errors
 /// As [`read`].

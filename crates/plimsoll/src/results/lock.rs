@@ -103,7 +103,7 @@ fn open(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other(format!("{} is no regular file", path.display()))),
+        false => Err(io::Error::other(format!("{} is not a regular file", path.display()))),
     }
 }
 

@@ -224,7 +224,7 @@ fn a_key_may_have_a_longest_body_of_its_own() {
     let list = folder.plimsoll("gate keys list --format json").ok().stdout;
     let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
     assert_eq!(list["keys"][0]["body_bytes"], 1024);
-    folder.plimsoll("gate keys add --body big").refuses(2, "`big` is no size");
+    folder.plimsoll("gate keys add --body big").refuses(2, "`big` is not a size");
     let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
     let status = |key: &str, bytes: usize| {
         let header = format!("X-API-Key: {key}\r\n");
@@ -367,8 +367,8 @@ fn the_admin_api_tells_what_it_refuses_as_problems() {
         ("GET", "/v1/changes?since=2", "", 400, "expected `after`"),
         ("POST", "/v1/reload?now=1", "", 400, "unknown field `now`"),
         ("DELETE", "/v1/keys/1?grace_s=60", "", 400, "unknown field `grace_s`"),
-        ("DELETE", "/v1/keys/ada", "", 400, "`ada` is no number of a key"),
-        ("POST", "/v1/keys/ada/rotate", "", 400, "`ada` is no number of a key"),
+        ("DELETE", "/v1/keys/ada", "", 400, "`ada` is not the number of a key"),
+        ("POST", "/v1/keys/ada/rotate", "", 400, "`ada` is not the number of a key"),
         ("POST", "/v1/keys", "{\"per_day\": \"x\"}", 422, "expected a whole number of 0 or more"),
         ("PATCH", "/v1/keys", "", 405, "the header Allow names"),
         ("GET", "/v1/kyes", "", 404, "no such path"),
@@ -449,7 +449,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         .plimsoll(
             "gate --listen 127.0.0.1:0 --upstream http://127.0.0.1:1 --loadline capacity.json",
         )
-        .refuses(2, "capacity.json: is no load line");
+        .refuses(2, "capacity.json: is not a load line");
     let mut line: serde_json::Value = serde_json::from_str(&load_line(100.0)).expect("JSON");
     line["saturated"] = serde_json::json!(
         {"concurrency": 10, "requests_per_s": 1e12, "mean_ns": 10_000_000, "held_for_ns": 1_000_000_000}
@@ -474,7 +474,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         .plimsoll(
             "gate --listen 127.0.0.1:4 --upstream http://127.0.0.1:5 --store /dev/full --check",
         )
-        .refuses(1, "/dev/full: it is no regular file");
+        .refuses(1, "/dev/full: it is not a regular file");
     folder.plimsoll("gate keys add --per-day 0 --store new.db").refuses(2, "a quota is 1 or more");
     assert!(!folder.path().join("new.db").exists());
     folder.plimsoll("gate keys add --store new.db").ok();
@@ -484,7 +484,7 @@ fn what_cannot_be_served_is_refused_in_one_line() {
         .refuses(2, "a key is named by its number, as `plimsoll gate keys list` shows it");
     folder
         .plimsoll("gate keys add --rate banana")
-        .refuses(2, "`banana` is no rate: write 100/s, 30/m or 1000/h");
+        .refuses(2, "`banana` is not a rate: write 100/s, 30/m or 1000/h");
     folder.plimsoll("gate keys add --rate 0/s").refuses(2, "must be above zero");
     folder.plimsoll("gate keys add --rate -1/s").refuses(2, "`-1/s` is negative");
 }

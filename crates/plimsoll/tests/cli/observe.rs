@@ -195,7 +195,7 @@ fn a_workload_file_says_what_to_watch_but_runs_no_command() {
     assert!(source(&run, "here")["samples"].is_u64());
     for (line, words) in [
         ("app=exec:touch owned", "3:5: a file may not run commands"),
-        ("web=local", "3:5: `web` is no role"),
+        ("web=local", "3:5: `web` is not a role"),
     ] {
         folder.put("bad.yaml", file(&format!("  - {line}\n")));
         let ended = folder.plimsoll("run bad.yaml -d 1s");
@@ -233,8 +233,8 @@ fn what_was_found_is_confirmed_by_making_the_run_again() {
 fn what_is_written_wrongly_is_refused() {
     let folder = Folder::new();
     for (line, words) in [
-        ("run http://127.0.0.1:1/ --observe web=local", "`web` is no role"),
-        ("watch ssh:host", "`ssh` is no source"),
+        ("run http://127.0.0.1:1/ --observe web=local", "`web` is not a role"),
+        ("watch ssh:host", "`ssh` is not a source"),
         ("watch local --every 1ms", "50ms or more"),
         ("explain", "measure first, as in `plimsoll run URL`"),
     ] {

@@ -44,7 +44,7 @@ impl Builder<'_> {
             written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
         route.rewrite_responses = written.rewrite_responses.unwrap_or(true);
         route.upstream_host = match &written.upstream_host {
-            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is no host")),
+            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is not a host")),
             host => host.as_ref().map(|host| host.get_ref().clone()),
         };
         route.request_headers = self.headers(&written.request_headers)?;
@@ -125,7 +125,7 @@ impl Builder<'_> {
                 _ if of_tokens => Ok(lower.clone()),
                 _ => Err(self.wrong(
                     upgrade,
-                    format!("upgrade: `{text}` is no protocol such as websocket or SPDY/3.1"),
+                    format!("upgrade: `{text}` is not a protocol such as websocket or SPDY/3.1"),
                 )),
             }
         };
@@ -202,7 +202,7 @@ impl Builder<'_> {
         let name = |name: &Spanned<String>| {
             let text = name.get_ref().to_ascii_lowercase();
             if text.is_empty() || !text.bytes().all(is_token) {
-                return Err(self.wrong(name, format!("`{text}` is no name of a header")));
+                return Err(self.wrong(name, format!("`{text}` is not the name of a header")));
             }
             if KEPT_HEADERS.contains(&&*text) {
                 return Err(

@@ -20,7 +20,7 @@ impl Builder<'_> {
             let text = header.get_ref().to_ascii_lowercase();
             if !text.bytes().all(is_token) || KEPT_HEADERS.contains(&&*text) {
                 return Err(
-                    self.wrong(header, format!("`{text}` is no header that can carry a key"))
+                    self.wrong(header, format!("`{text}` is not a header that can carry a key"))
                 );
             }
             if text.is_empty() && source.query.is_none() && !source.bearer && !written.open {

@@ -273,7 +273,7 @@ fn what_is_wrong_is_said_with_its_place_and_what_was_meant() {
         (
             "\"30/m\"",
             "\"10 per second\"",
-            "line 42, column 8: `10 per second` is no rate: did you mean `10/s`?",
+            "line 42, column 8: `10 per second` is not a rate: did you mean `10/s`?",
         ),
         (
             "from = \"/users/\"",
@@ -404,8 +404,8 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("concurrency = 7", "concurrency = 0", "a concurrency is 1 or more"),
         ("burst = 5", "burst = 0", "line 33, column 36: a burst is 1 or more"),
         ("rate = \"100/s\", ", "", "line 33, column 20: a burst belongs to a rate"),
-        ("\"1MiB\"", "\"1mb\"", "line 32, column 8: `1mb` is no size, such as 512, 32KiB"),
-        ("\"1MiB\"", "-1", "line 32, column 8: `-1` is no size, such as 512, 32KiB"),
+        ("\"1MiB\"", "\"1mb\"", "line 32, column 8: `1mb` is not a size, such as 512, 32KiB"),
+        ("\"1MiB\"", "-1", "line 32, column 8: `-1` is not a size, such as 512, 32KiB"),
         ("\"1MiB\"", "true", "line 32, column 8: invalid type: boolean `true`, expected a size"),
         ("\"2s\"", "2", "line 15, column 14: invalid type: integer `2`, expected a time in quotes"),
         (

@@ -43,7 +43,7 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
                 Some(place) => placed.push((column, place)),
                 None if args.quiet => {}
                 None => eprintln!(
-                    "the pool {}.{} is no key of a table, and left out (--pool {}.{}=TABLE.COLUMN)",
+                    "the pool {}.{} is not a key of a table, and left out (--pool {}.{}=TABLE.COLUMN)",
                     column.pool, column.column, column.pool, column.column
                 ),
             }

@@ -33,7 +33,7 @@ fn ids_of_pools_exist_and_have_their_share() {
     let engine = Engine::sqlite(SHOP);
     put_workload(&engine.folder);
     let ended = engine.fill("--for shop.yaml --dau-now 3 --dau-target 300").ok();
-    assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.page is not a key of a table"), "{ended:#?}");
     assert_eq!(engine.number("SELECT count(*) FROM users"), 300.0);
     assert_eq!(engine.number("SELECT count(*) FROM orders"), 400.0);
     assert_eq!(engine.number("SELECT count(*) FROM users WHERE id IN (777, 2, 888)"), 3.0);
@@ -73,8 +73,8 @@ fn a_pool_of_uuids_is_the_key_that_holds_them() {
     engine.folder.put("pools/users.csv", "id,weight\n");
     engine.folder.put("pools/other.csv", format!("users_uuid,page\n{uuid},home\n"));
     let ended = engine.fill("--for shop.yaml").ok();
-    assert!(!ended.stderr.contains("users_uuid is no key"), "{ended:#?}");
-    assert!(ended.stderr.contains("other.page is no key of a table"), "{ended:#?}");
+    assert!(!ended.stderr.contains("users_uuid is not a key"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.page is not a key of a table"), "{ended:#?}");
     let found = format!("SELECT count(*) FROM users WHERE id = '{uuid}'");
     assert_eq!(engine.number(&found), 1.0);
 }

@@ -78,7 +78,7 @@ fn a_reload_that_is_refused_says_why_and_changes_nothing() {
         (good.replace("1/h", "0/h").into(), "a rate must be above zero"),
         (format!("loadline = \"none.json\"\n{good}").into(), "none.json: No such file"),
         (format!("loadline = \"line.json\"\n{good}").into(), "it names no schema"),
-        (b"\xff\xfe\x00".to_vec(), "gate.toml: line 1 is no text in UTF-8"),
+        (b"\xff\xfe\x00".to_vec(), "gate.toml: line 1 is not UTF-8 text"),
         (Vec::new(), "there is no upstream"),
     ];
     for (text, why) in wrong {

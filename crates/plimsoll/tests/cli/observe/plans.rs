@@ -155,7 +155,7 @@ fn only_a_database_that_the_user_named_is_asked() {
     assert!(sentence.contains("local explains no statements"), "{sentence}");
     for (line, words) in [
         ("explain . --observe db=local", "--confirm"),
-        ("explain . --confirm --observe nix", "is no source"),
+        ("explain . --confirm --observe nix", "is not a source"),
     ] {
         let ended = folder.plimsoll(line);
         assert!(ended.code == 2 && ended.stderr.contains(words), "{line}: {ended:?}");

@@ -147,7 +147,7 @@ fn slow_statement(statement: &str, run: &Run, place: &str, planned: &[Planned]) 
         least = least.filter(|(known, _)| *known <= rows).or(Some((rows, scans)));
     }
     let Some((rows, scans)) = least else {
-        return open("it is no statement that reads tables".to_owned());
+        return open("it is not a statement that reads tables".to_owned());
     };
     let asked = asked(run, place);
     let each_ns = asked.iter().find(|asked| asked.statement == statement).and_then(|a| a.each_ns);
@@ -282,7 +282,7 @@ mod tests {
         let used = planned(Ok(vec![scan(Way::ByIndex("orders_user".into()), 9.0, &[], &[])]));
         let update = Planned {
             statement: "UPDATE orders SET x = $1 WHERE status = $2".into(),
-            scans: Err("it is no SELECT".to_owned().into()),
+            scans: Err("it is not a SELECT".to_owned().into()),
         };
         let judged = judge(&finding, &run(10.0), &[used.clone(), update], Some(true));
         assert_eq!(judged.outcome, Confirmed::Undecided, "{}", judged.sentence);
