@@ -1,4 +1,4 @@
-//! The ceiling as decisions ask it: atomics that several workers share.
+//! The state of the ceiling that decisions read and update: atomics shared by all workers.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -6,27 +6,29 @@ use super::{Line, Part};
 use crate::limits::{AtOnce, Gcra};
 use crate::usage::{BUCKETS, Buckets, bucket_of};
 
-/// Where the rate lies that random arrivals are told by, of the way from theirs to what keeps the target busy.
+/// The rate that separates random arrivals from more than that: this part of the way from the rate of random arrivals to the
+/// rate of a target that is kept busy.
 const ABOVE_ARRIVALS: f64 = 0.5;
-/// How many times as many as keep the target busy may be in flight while a cluster of random arrivals is worked off: with
-/// more, the last of it waits longer than the objective where some requests take much longer than most.
+/// While a cluster of random arrivals drains, at most this many times the number in flight that keeps the target busy is
+/// allowed. With more, the last request of the cluster would miss the objective if some requests take much longer than most.
 const CLUSTER_MOST: f64 = 2.0;
-/// A stall is a time in which nothing is answered while something is in flight, and at the line's rate so many mean requests
-/// would have been.
+/// A stall is a time without a response while requests are in flight, in which at the line's rate this many mean requests would
+/// have had one.
 const STALL_REQUESTS: f64 = 20.0;
 const STALL_LEAST_NS: f64 = 50e6;
-/// With more of them an upstream is taken to be slow rather than to stall. It did something for this part of the time at least.
+/// With more stalls per second than this an upstream counts as slow, not as stalling. At least this part of the time counts as
+/// running.
 const STALLS_PER_S: f64 = 5.0;
 const RUNNING_LEAST: f64 = 0.02;
-/// How many clusters ahead an overload is remembered as at most.
+/// An overload counts as at most this many clusters ahead of the pace.
 const REMEMBERED: u64 = 4;
 
-/// How much of the room below the ceiling a request may use, in thousandths: the last of it is left to others.
+/// How much of the room below the ceiling a request may use, in thousandths. The rest is kept for other requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Room {
-    /// Of how far ahead of an even pace the most important requests may be.
+    /// Of the burst: how far ahead of an even pace the most important requests may be.
     pub ahead_milli: u32,
-    /// Of the number in flight at most.
+    /// Of the limit on the number in flight.
     pub at_once_milli: u32,
 }
 
@@ -38,14 +40,14 @@ impl Room {
 /// Why there is no room below the ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoom {
-    /// As many are in flight as may be.
+    /// The limit on the number in flight is reached.
     AtOnce {
-        /// Nanoseconds that the API takes for as much at this rate: nobody knows when one ends.
+        /// Nanoseconds that a request of this cost takes at the rate: it is not known when one ends.
         wait_ns: u64,
     },
-    /// The rate has none.
+    /// The rate is used up.
     Rate {
-        /// Nanoseconds until it has.
+        /// Nanoseconds until there is room.
         wait_ns: u64,
     },
 }
@@ -53,43 +55,44 @@ pub enum NoRoom {
 /// What was seen of the upstreams since the last look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// Times to answer, as the gateway saw them, and of late ones that were not waited for longer.
+    /// Latencies of responses as the gateway saw them, and waits for late responses that were given up.
     pub latency: Buckets,
-    /// Cost of what was answered, in thousandths of a mean request.
+    /// Cost of the requests that had a response, in thousandths of a mean request.
     pub completed_milli: u64,
-    /// Cost of what was given up before a response came times how long that was, in thousandths of a mean request and
+    /// Sum over the requests that were given up before a response: cost x wait, in thousandths of a mean request x
     /// microseconds.
     pub given_up: u64,
     /// Requests that the ceiling refused.
     pub refused: u64,
-    /// Those of them that found as many in flight as may be.
+    /// Those of them refused by the limit on the number in flight.
     pub crowded: u64,
-    /// For how long in all, in nanoseconds, nothing was answered while something was in flight, and how often that was.
+    /// Total time of stalls, in nanoseconds: times without a response while requests were in flight.
     pub stalled_ns: u64,
-    /// See [`Self::stalled_ns`].
+    /// Number of stalls.
     pub stalls: u64,
-    /// Responses that say that the upstream did not do what was asked.
+    /// Responses whose status is an error.
     pub errors: u64,
-    /// The status of one of these.
+    /// The status of one of them.
     pub an_error: u16,
 }
 
 impl Seen {
-    /// The mean number in flight in this many seconds, in mean requests: by Little's law, what ended times how long it took.
+    /// The mean number in flight over this many seconds, in mean requests: by Little's law, requests ended per second x their
+    /// duration.
     pub fn in_flight(&self, seconds: f64) -> f64 {
         let answered = self.completed_milli as f64 / 1e3 * self.latency.mean_ns() / 1e9;
         (answered + self.given_up as f64 / 1e9) / seconds.max(1e-3)
     }
 
-    /// What all gateways saw, of whom this one holds the part `own`, 0..=1, and all see as much.
+    /// An estimate of what all gateways saw: this one holds the part `own`, 0..=1, and the others see as much per part.
     pub fn of_all(mut self, own: f64) -> Self {
         let all = |milli: u64| (milli as f64 / own) as u64;
         (self.completed_milli, self.given_up) = (all(self.completed_milli), all(self.given_up));
         self
     }
 
-    /// For how much of this many seconds the upstreams did something. Many short stalls are none: that is how fast the
-    /// upstream is.
+    /// For how much of this many seconds the upstreams were running. If there are many short stalls they count as running:
+    /// the upstream is just that slow.
     pub fn running_s(&self, seconds: f64) -> f64 {
         let stalled_s = self.stalled_ns as f64 / 1e9;
         let regular = self.stalls as f64 > STALLS_PER_S * seconds;
@@ -102,26 +105,26 @@ impl Seen {
 pub struct Ceiling {
     used: Gcra,
     in_flight: AtOnce,
-    /// What came, against a rate between that of random arrivals and the line's.
+    /// Arrivals, against a rate between that of random arrivals and the line's.
     arrivals: Gcra,
-    /// Nanoseconds that a thousandth of a mean request takes up of that, as bits of an `f64`.
+    /// Nanoseconds of that pace per thousandth of a mean request, as bits of an `f64`.
     arrivals_ns_per_milli: AtomicU64,
-    /// How far ahead of that pace arrivals by chance come.
+    /// How far ahead of that pace random arrivals may be.
     arrivals_ahead_ns: AtomicU64,
     arrivals_at_once_milli: AtomicU64,
-    /// Nanoseconds that a thousandth of a mean request takes up, as bits of an `f64`.
+    /// Nanoseconds of the ceiling's pace per thousandth of a mean request, as bits of an `f64`.
     ns_per_milli: AtomicU64,
     /// How far ahead of an even pace the most important requests may be.
     ahead_ns: AtomicU64,
     at_once_milli: AtomicU64,
-    /// This gateway's part of the rate if all are asked for as much, as bits of an `f64`.
+    /// This gateway's part of the rate if all gateways get the same load, as bits of an `f64`.
     own_per_s: AtomicU64,
     latency: Box<[AtomicU32]>,
     completed_milli: AtomicU64,
     given_up: AtomicU64,
     refused: AtomicU64,
     crowded: AtomicU64,
-    /// From how long on nothing answered is a stall, when the last response was, and what stalls there were since the last look.
+    /// The shortest stall, the time of the last response, and the stalls since the last look.
     stall_from_ns: AtomicU64,
     answered_at_ns: AtomicU64,
     stalled_ns: AtomicU64,
@@ -158,18 +161,18 @@ impl Default for Ceiling {
     }
 }
 
-/// So many thousandths.
+/// This many thousandths of a whole.
 fn part(whole: u64, milli: u32) -> u64 {
     whole / 1000 * u64::from(milli)
 }
 
 impl Ceiling {
-    /// Puts the ceiling at a share of a line, 0..=1, of which this gateway holds a part.
+    /// Sets the ceiling to a share of a line, 0..=1, of which this gateway holds a part.
     pub fn set(&self, line: &Line, factor: f64, part: Part) {
         let (rate, at_once) = (line.rate_per_s * factor, (line.at_once * factor).max(1.0));
         self.ns_per_milli.store((1e6 / (rate * part.of_rate())).to_bits(), Ordering::Relaxed);
         self.own_per_s.store((rate * part.own()).to_bits(), Ordering::Relaxed);
-        // As many at once after a pause as may be in flight.
+        // After a pause, as many requests may come at once as may be in flight.
         let ahead_ns = ((at_once / rate * 1e9) as u64).max(line.ahead_ns);
         self.ahead_ns.store(ahead_ns, Ordering::Relaxed);
         let own = (at_once * part.own()).max(1.0);
@@ -179,8 +182,8 @@ impl Ceiling {
         self.set_arrivals(line, factor, part.own());
     }
 
-    /// Puts the rate that tells random arrivals at the line from more a little above theirs: arrivals by chance seldom come
-    /// far ahead of it, and more than the target carries always does.
+    /// Sets the rate that separates random arrivals at the line from an overload a little above that of random arrivals: they
+    /// seldom get far ahead of it, and an overload always does.
     fn set_arrivals(&self, line: &Line, factor: f64, own: f64) {
         let above = ABOVE_ARRIVALS * (line.rate_per_s - line.arrivals_per_s);
         let per_s = (line.arrivals_per_s + above) * factor * own;
@@ -190,8 +193,8 @@ impl Ceiling {
         self.arrivals_at_once_milli.store((at_once * 1000.0) as u64, Ordering::Relaxed);
     }
 
-    /// Mean requests in flight that a request may make at most, in thousandths: as many as keep the target busy; while no
-    /// more come than random arrivals at the line, as many as these seldom exceed.
+    /// The limit on the number in flight, in thousandths of mean requests: as many as keep the target busy; while arrivals are
+    /// not more than random ones at the line, the number that these seldom exceed.
     fn most_milli(&self, now_ns: u64) -> u64 {
         let busy = self.at_once_milli.load(Ordering::Relaxed);
         let ahead_ns = self.arrivals.ahead_ns(now_ns);
@@ -201,7 +204,7 @@ impl Ceiling {
         busy.max(self.arrivals_at_once_milli.load(Ordering::Relaxed))
     }
 
-    /// Counts what came, whether there is room or not. An overload is remembered for a moment, so that its pauses are not
+    /// Counts an arrival, whether there is room or not. An overload is remembered for a moment, so that a pause in it is not
     /// taken for its end.
     fn count_arrival(&self, cost_milli: u32, now_ns: u64) {
         let ns_per_milli = f64::from_bits(self.arrivals_ns_per_milli.load(Ordering::Relaxed));
@@ -210,10 +213,10 @@ impl Ceiling {
         self.arrivals.count(increment_ns, most_ns, now_ns);
     }
 
-    /// Takes a request of this cost, which may use so much of the room.
+    /// Takes room for a request of this cost, which may use the part `room`.
     ///
     /// # Errors
-    /// Where there is no room; nothing is taken then.
+    /// If there is no room; then nothing is taken.
     pub fn take(&self, cost_milli: u32, room: Room, now_ns: u64) -> Result<(), NoRoom> {
         let most = part(self.most_milli(now_ns), room.at_once_milli);
         self.count_arrival(cost_milli, now_ns);
@@ -231,8 +234,8 @@ impl Ceiling {
         })
     }
 
-    /// Takes a request of this cost that is refused otherwise, where it leaves the rest of the room free: whether it could. Its
-    /// refusal is none by the ceiling.
+    /// Takes room for a request that would otherwise be refused, if the part outside of `room` stays free. Returns whether it
+    /// was taken. A refusal does not count as one by the ceiling.
     pub fn take_spare(&self, cost_milli: u32, room: Room, now_ns: u64) -> bool {
         let most = part(self.at_once_milli.load(Ordering::Relaxed), room.at_once_milli);
         if !self.in_flight.take(u64::from(cost_milli), most) {
@@ -248,21 +251,21 @@ impl Ceiling {
         taken
     }
 
-    /// Counts a request in flight that no line holds.
+    /// Counts a request in flight without a load line.
     pub fn add(&self, cost_milli: u32) {
         self.in_flight.add(u64::from(cost_milli));
     }
 
-    /// Gives back what a request in flight holds, and notes how long its response took.
+    /// Gives back the room of a request, and notes the latency of its response.
     pub fn finish(&self, cost_milli: u32, upstream_ns: u64) {
         self.in_flight.give_back(u64::from(cost_milli));
         self.completed_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed);
         self.latency[bucket_of(upstream_ns)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives back what a request in flight holds that was not answered: its client or the gateway waited this long and no longer,
-    /// or the upstream failed. All that says of the upstream is that a response takes longer, and where that is `late` by itself,
-    /// it counts as one: of no response that was waited for less is known how long it would have taken.
+    /// Gives back the room of a request without a response: its client or the gateway gave up after this wait, or the upstream
+    /// failed. So the response would have taken longer than the wait. If the wait is already `late`, it counts as a latency; a shorter
+    /// one does not show what the latency would have been.
     pub fn give_up(&self, cost_milli: u32, waited_ns: u64, late: bool) {
         self.in_flight.give_back(u64::from(cost_milli));
         let held = u64::from(cost_milli).saturating_mul(waited_ns / 1000);
@@ -272,10 +275,10 @@ impl Ceiling {
         }
     }
 
-    /// Notes that a request was answered at an instant, after this long.
+    /// Notes a response at this instant, with its latency.
     pub fn ran(&self, now_ns: u64, upstream_ns: u64) {
         let last_ns = self.answered_at_ns.swap(now_ns, Ordering::Relaxed);
-        // Before the request came, perhaps nothing was in flight.
+        // Before this request, perhaps nothing was in flight.
         self.note_stall(now_ns.saturating_sub(last_ns).min(upstream_ns));
     }
 
@@ -286,15 +289,15 @@ impl Ceiling {
         }
     }
 
-    /// Notes a response whose status says that the upstream did not do what was asked.
+    /// Notes a response whose status is an error.
     pub fn note_error(&self, status: u16) {
         self.errors.fetch_add(1, Ordering::Relaxed);
         self.an_error.store(u32::from(status), Ordering::Relaxed);
     }
 
-    /// What was seen since the last call, at an instant.
+    /// What was seen since the last call.
     pub fn look(&self, now_ns: u64) -> Seen {
-        // A stall that lasts is counted as far as it has come.
+        // A stall that still lasts is counted up to now.
         let last_ns = self.answered_at_ns.load(Ordering::Relaxed);
         let quiet_ns = now_ns.saturating_sub(last_ns);
         if last_ns > 0
@@ -318,12 +321,12 @@ impl Ceiling {
         }
     }
 
-    /// Mean requests per second that are let through at most.
+    /// The highest rate that is let through, in mean requests per second.
     pub fn rate_per_s(&self) -> f64 {
         1e6 / f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))
     }
 
-    /// Mean requests per second that this gateway lets through if all gateways are asked for as much.
+    /// This gateway's part of the rate if all gateways get the same load, in mean requests per second.
     pub fn own_per_s(&self) -> f64 {
         f64::from_bits(self.own_per_s.load(Ordering::Relaxed))
     }
@@ -333,12 +336,12 @@ impl Ceiling {
         self.in_flight.held() as f64 / 1000.0
     }
 
-    /// Mean requests in flight at most.
+    /// The limit on the number in flight, in mean requests.
     pub fn at_once(&self) -> f64 {
         self.at_once_milli.load(Ordering::Relaxed) as f64 / 1000.0
     }
 
-    /// What so much takes up of an even pace, in nanoseconds.
+    /// The time of this cost at an even pace, in nanoseconds.
     pub fn takes_ns(&self, milli: u64) -> u64 {
         (milli as f64 * f64::from_bits(self.ns_per_milli.load(Ordering::Relaxed))).ceil() as u64
     }
@@ -353,12 +356,12 @@ impl Ceiling {
         self.ahead_ns.load(Ordering::Relaxed)
     }
 
-    /// Another line has come in force: what was ahead of the pace of the last one is forgotten beyond what this one allows.
+    /// Another line has come into force: drops what is further ahead of the pace than this line allows.
     pub fn change(&self, now_ns: u64) {
         self.used.change_to(self.ahead_ns.load(Ordering::Relaxed), now_ns);
     }
 
-    /// Takes what other gateways let through: `due_ns` is when the next request would be due by that.
+    /// Takes account of requests at other gateways: `due_ns` is when the next request is due after all of them.
     pub fn raise(&self, due_ns: u64) {
         self.used.raise(due_ns);
     }

@@ -1,11 +1,11 @@
 //! Whether the API still does the work that was measured, by the statuses of its responses.
 //!
-//! An API that answers most requests with errors is another one than was measured, or does other work: neither its rate
-//! nor its latency says what the load line says.
+//! An API that answers most requests with errors is not the one that was measured, or does other work: its rate and latency
+//! cannot be compared with the load line.
 
 use super::Seen;
 
-/// Responses that are judged together.
+/// How many responses are judged together.
 const TOGETHER: u64 = 200;
 
 /// The statuses of responses over time.
@@ -17,7 +17,7 @@ pub struct ErrorStatuses {
 }
 
 impl ErrorStatuses {
-    /// Takes in what was seen; the status of one of the errors, where more than half of the last responses were errors.
+    /// Adds what was seen. Returns the status of an error if more than half of the latest responses were errors.
     pub fn learn(&mut self, seen: &Seen) -> Option<u16> {
         self.answered += seen.latency.count();
         self.errors += seen.errors;

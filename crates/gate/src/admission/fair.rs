@@ -1,43 +1,43 @@
-//! Fair shares of the ceiling: what each key may have while all together ask for more than the API carries.
+//! Fair shares of the ceiling: how much each key gets while all together ask for more than the API carries.
 //!
-//! Without them, who asks for most gets most. Shares are max-min fair (D. Bertsekas, R. Gallager, Data Networks, 2nd
-//! edition, section 6.5.2): a key that asks for no more than its share has all of it, and what it leaves is shared by
-//! the others. Keys of more important tiers are served first. Pure: what was asked for is handed in.
+//! Without shares, the key that asks for most gets most. Shares are max-min fair (D. Bertsekas, R. Gallager, Data Networks, 2nd
+//! edition, section 6.5.2): a key that asks for less than its share gets all that it asks for, and the others divide the
+//! rest. Keys of more important tiers are served first. Pure: the caller passes what keys asked for.
 
 use std::collections::HashMap;
 
-/// How long what a key asked for is remembered, and the most that it asked for: a key that comes in bursts is held to a share
-/// when it comes again.
+/// How long the demand of a key is remembered, and its highest demand: a key that comes in bursts gets a share again at its next
+/// burst.
 const MEMORY_S: f64 = 0.5;
 const LATELY_S: f64 = 2.0;
-/// Standard deviations of a random number by which the last looks may differ from what is remembered.
+/// The last looks may differ from the remembered demand by this many standard deviations and still be chance.
 const BY_CHANCE: f64 = 2.0;
-/// Keys that ask for less are forgotten, unless they asked for more than the least share lately.
+/// Keys that ask for less are dropped, unless they recently asked for more than the least share.
 const FORGOTTEN_PER_S: f64 = 0.1;
-/// Shares are given from this part of the ceiling on.
+/// Shares are in force when the demand exceeds this part of the ceiling.
 const PRESSURE: f64 = 0.95;
-/// Of the ceiling, what is shared: the rest lets requests through that come in clusters.
+/// The part of the ceiling that is divided; the rest is for requests that come in clusters.
 const SHARED: f64 = 0.97;
-/// How often, where all that may be in flight is, a request finds no place among those that others leave free for it.
+/// With all other places taken, how often a request may find none of the places that are kept free for it.
 const NO_PLACE: f64 = 0.02;
-/// Of the number in flight, what is left free for others at least: for those that are not known to ask.
+/// The least part of the number in flight that is kept free for others: for keys that did not ask before.
 const FREE_LEAST: f64 = 0.04;
-/// The least share, so that a key of a tier that is crowded out is still seen to ask.
+/// The least share, so that the demand of a key is still seen if its tier gets nothing else.
 const LEAST_PER_S: f64 = 1.0;
 
-/// What one key asked for.
+/// The demand of one key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Asked {
     /// The priority of its tier.
     pub priority: i32,
     /// Mean requests per second, refused ones included.
     pub per_s: f64,
-    /// The highest rate of these lately.
+    /// The highest recent rate.
     pub lately_per_s: f64,
 }
 
-/// What keys have asked for lately: means in which older requests count less and less, as far as the last two looks may be
-/// chance. So a key that begins or ends to ask for much is seen at once, and a burst is not taken for a rate.
+/// The recent demand of keys: means in which older requests count less and less, unless the last two looks differ from them by
+/// more than chance. So a large change of a key's demand shows at once, and a burst is not taken for a rate.
 #[derive(Debug, Default)]
 pub struct Asking(HashMap<u32, Known>);
 
@@ -48,13 +48,13 @@ struct Known {
     lately_per_s: f64,
     /// In the last look, in thousandths of a mean request.
     now_milli: u64,
-    /// In the look before that, and its length in seconds: 0 for a new key. Workers may hand their counts over a look late.
+    /// In the look before that, and its length in seconds: 0 for a new key. Workers may report their counts one look late.
     before_milli: u64,
     before_s: f64,
 }
 
 impl Known {
-    /// Takes in a look of so many seconds, whose part in the mean is `newer`; `kept` of the most is remembered.
+    /// Adds a look of this many seconds with weight `newer` to the mean. `kept` is the part of the highest rate that remains.
     fn learn(&mut self, seconds: f64, newer: f64, kept: f64) {
         let now_milli = std::mem::take(&mut self.now_milli);
         let now_per_s = now_milli as f64 / 1000.0 / seconds;
@@ -70,7 +70,7 @@ impl Known {
 }
 
 impl Asking {
-    /// Notes what the slots of keys asked for in the last `seconds`, in thousandths of a mean request; a slot may come more than
+    /// Adds the demand of keys, by slot, in the last `seconds`, in thousandths of a mean request. A slot may occur more than
     /// once.
     pub fn note(&mut self, asked_milli: impl Iterator<Item = (u32, u64)>, seconds: f64) {
         let seconds = seconds.max(1e-3);
@@ -83,7 +83,7 @@ impl Asking {
             .retain(|_, known| known.per_s >= FORGOTTEN_PER_S || known.lately_per_s > LEAST_PER_S);
     }
 
-    /// What each key asks for; `priority` is that of the tier of a slot.
+    /// The demand of each key; `priority` returns the priority of a slot's tier.
     pub fn asked(&self, priority: impl Fn(u32) -> i32) -> Vec<Asked> {
         let asked = |(slot, known): (&u32, &Known)| Asked {
             priority: priority(*slot),
@@ -94,29 +94,29 @@ impl Asking {
     }
 }
 
-/// What each key of a priority is held to.
+/// The share of each key of a priority.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeyShare {
     /// The priority.
     pub priority: i32,
     /// Its share, in mean requests per second.
     pub per_s: f64,
-    /// What of all that is shared out goes to keys of more important tiers, 0..=1.
+    /// The part of the divided rate that goes to keys of more important tiers, 0..=1.
     pub above: f64,
-    /// The same, with what goes to keys of this priority that ask for less than their share.
+    /// That part, with what goes to keys of this priority that ask for less than their share.
     pub others: f64,
 }
 
-/// What of the number in flight is to be left free for requests that make up `theirs` of what is carried, 0..=1.
+/// The part of the number in flight to keep free for requests that make up `theirs` of the rate carried, 0..=1.
 ///
-/// Into the places that are left free only these come, so that each is taken for `theirs` of the time in which the one before
+/// Only these requests use the places kept free, so each further place is taken for `theirs` of the time in which the previous one
 /// is (trunk reservation; F. P. Kelly, Loss networks, Annals of Applied Probability 1, 1991).
 pub fn left_free(theirs: f64, at_once: f64) -> f64 {
     let places = 1.0 + NO_PLACE.ln() / theirs.clamp(0.0, 0.999).ln();
     (places / at_once.max(1.0)).clamp(FREE_LEAST, 1.0)
 }
 
-/// What keys of each priority are held to, of those of `priorities` that are to be.
+/// The shares of keys of each of `priorities`, as far as they need any.
 pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Vec<KeyShare> {
     let in_all: f64 = asked.iter().map(|key| key.lately_per_s).sum();
     if in_all <= ceiling_per_s * PRESSURE {
@@ -158,13 +158,13 @@ pub fn shares(asked: &mut [Asked], ceiling_per_s: f64, priorities: &[i32]) -> Ve
     found
 }
 
-/// What of so much there is for each of so many keys.
+/// An even part of `left` for each of `keys`.
 fn even(left: f64, keys: usize) -> f64 {
     (left / keys as f64).max(LEAST_PER_S)
 }
 
-/// The share of keys that may all ask for more, where those that ask for less now leave it to the others; and what there is for
-/// those that use theirs up, or for the one that asks for most.
+/// The max-min fair share of keys, each of which may ask for more later; and the rate that is left for the keys that use up their
+/// share, or for the key with the highest demand if none does.
 fn level(keys: &mut [Asked], mut left: f64) -> (f64, f64) {
     keys.sort_by(|a, b| a.per_s.total_cmp(&b.per_s));
     let (mut per_s, mut beside) = (LEAST_PER_S, left);

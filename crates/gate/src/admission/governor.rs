@@ -13,59 +13,59 @@
 
 use super::{Envelope, Line, Seen};
 
-/// Looks with fewer responses than this are put together with the next.
+/// Looks with fewer responses than this are merged with the next.
 const SAMPLES_LEAST: u64 = 50;
-/// So many are enough to rise by, if all are well inside.
+/// This many responses suffice for a rise if all are well inside the envelope.
 const SAMPLES_TO_RISE: u64 = 10;
-/// Looks that are put together at most.
+/// The most looks that are merged.
 const LOOKS_MOST: u32 = 10;
-/// What of the upstream's rate is let through while its queue drains.
+/// The part of the upstream's rate that is let through while its queue drains.
 const BELOW_COMPLETED: f64 = 0.93;
-/// A step down is at least, and at most, this.
+/// The smallest and the largest step down.
 const STEP_DOWN: f64 = 0.9;
 const STEP_DOWN_MOST: f64 = 0.5;
-/// Looks in a row outside from which on the ceiling falls where the API completes less than [`SLOWER`] of it.
+/// After this many looks outside in a row, the ceiling falls if the API completes less than [`SLOWER`] of it.
 const OUTSIDE_LOOKS: u32 = 2;
 const SLOWER: f64 = 0.8;
-/// Looks outside, without one that is well inside between them, from which on it falls also where the API is slower by less,
-/// or does not stall, and as many are in flight as may be.
+/// After this many looks outside, without one well inside between them, it also falls if the API is only a little slower, or
+/// does not stall and the limit on the number in flight is reached.
 const OUTSIDE_LONG: u32 = 4;
 const LITTLE_SLOWER: f64 = 0.97;
-/// The part of the number in flight at most from which on as many are in flight as may be.
+/// From this part of the limit on the number in flight on, the limit counts as reached.
 const FULL: f64 = 0.7;
-/// The share of requests that must have been refused for some to wait for room.
+/// From this share of refused requests on, requests count as waiting for room.
 const REFUSED: f64 = 0.02;
-/// A step up is at least this where a rise has been too bold, and at first this.
+/// The limit on a step up: at first [`STEP_UP_MOST`]; after rises that were too large, down to this.
 const STEP_UP: f64 = 1.02;
 const STEP_UP_MOST: f64 = 2.0;
-/// Added to a step up, so that a low ceiling is not stuck there.
+/// Added to a step up, so that a low ceiling does not stay low.
 const STEP_UP_LEAST: f64 = 0.005;
-/// A fall within so many looks after a rise by more than [`BOLD`] makes later rises smaller; none for so many looks makes
+/// A fall within [`BOLD_LOOKS`] after a rise by more than [`BOLD`] makes later rises smaller; no fall for [`BOLDER_LOOKS`] makes
 /// them larger again.
 const BOLD: f64 = 1.05;
 const BOLD_LOOKS: u32 = 40;
 const BOLDER_LOOKS: u32 = 120;
-/// Standard deviations by which more responses than the envelope allows must be late: of few, some are by chance.
+/// Late responses must exceed the number that the envelope allows by this many standard deviations: fewer may be chance.
 const BY_CHANCE: f64 = 2.0;
 /// Above this share of the envelope the ceiling does not rise.
 const NEAR: f64 = 0.8;
 /// The lowest ceiling.
 const FLOOR: f64 = 0.05;
-/// Below this share of the line, or outside, for about so many looks, the line no longer fits, if latency was not well inside in
-/// the last few; until as much as that is completed again, well inside. Less of it says nothing of the line.
+/// If the ceiling is below this share of the line, or latency outside, for about [`FITS_LOOKS`], and latency was not well inside in
+/// the last few looks, the line no longer fits. It fits again once the API completes that share of it, well inside.
 const FITS_FROM: f64 = 0.8;
 const FITS_LOOKS: u32 = 60;
 const PRESSED_LOOKS: u32 = 6;
 
-/// What a look came to.
+/// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// The ceiling as a share of the line, 0..=1.
     pub factor: f64,
     /// The percentile of the envelope, where there were enough responses for it.
     pub latency_ns: Option<u64>,
-    /// Whether latency has not been outside for long at loads that the line certifies, or the line was carried since: else the
-    /// API is not what was measured.
+    /// Whether the line still fits: latency was not outside for long at loads that the line certifies, or the line was carried
+    /// since. Otherwise the API is not the one that was measured.
     pub fits: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Governor {
 }
 
 impl Governor {
-    /// At the line.
+    /// A governor with the ceiling at the line.
     pub fn new(line: &Line) -> Self {
         Self {
             certified_per_s: line.rate_per_s,

@@ -1,4 +1,4 @@
-//! A load line (`capacity.json`) in the terms of decisions.
+//! A load line (`capacity.json`), converted to what decisions need.
 
 mod possible;
 mod saturated;
@@ -12,14 +12,14 @@ use model::{LevelKind, LoadLine};
 use crate::config::in_words;
 use crate::policy::{PathPattern, PathTree, without_slash};
 
-/// How far ahead of an even pace requests may be where the number in flight was measured.
+/// How far ahead of an even pace requests may be if the number in flight was measured.
 pub(super) const AHEAD_NS: u64 = 1_000_000_000;
-/// Without an objective on latency, the envelope ends so far above the p99 that was measured.
+/// Without an objective on latency, the envelope is this factor above the measured p99.
 const ENVELOPE_OVER_MEASURED: f64 = 1.5;
 /// Cost of a mean request.
 const MEAN_MILLI: u32 = 1000;
 
-/// Why a load line holds nothing.
+/// Why a load line cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineError {
     /// It is not a load line.
@@ -28,7 +28,7 @@ pub enum LineError {
     Schema(String),
     /// It found no capacity.
     NoCapacity,
-    /// It says of a target that was kept busy what cannot have been measured.
+    /// What it says about a target that was kept busy cannot have been measured.
     Impossible {
         /// The field of `saturated`.
         field: &'static str,
@@ -108,19 +108,19 @@ pub(crate) struct Cost {
 /// What a load line says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Line {
-    /// Requests of mean cost per second. Where it was measured, what the target carries while [`Self::at_once`] keep it
-    /// busy: the gateway bounds what is in flight, so its upstream carries more than of arrivals at random.
+    /// Requests of mean cost per second. If it was measured, the rate of a target that [`Self::at_once`] requests keep busy:
+    /// with the gateway's limit on the number in flight the upstream carries more than it does of random arrivals.
     pub rate_per_s: f64,
-    /// Requests of mean cost in flight at most: as many as were measured while they kept the target busy. Else more than
-    /// the mean number that was measured: as many as arrive within the p99 of response times, and at least six deviations
-    /// of a Poisson number above the mean.
+    /// The limit on the number in flight, in requests of mean cost: as measured with a target that was kept busy. If that was
+    /// not measured, more than the measured mean: as many as arrive within the p99 of response times, and at least six
+    /// standard deviations of a Poisson number above the mean.
     pub at_once: f64,
-    /// How far ahead of an even pace requests may be, in nanoseconds, where that is more than what may be in flight: when
-    /// the number in flight was measured it holds the target by itself, and a target that was slow for a moment catches up.
+    /// How far ahead of an even pace requests may be, in nanoseconds, if that is more than the number in flight allows. A
+    /// measured number in flight protects the target by itself, and a target that was slow for a moment can catch up.
     pub ahead_ns: u64,
-    /// Requests of mean cost per second of random arrivals that the target carries, and how many of these are seldom
-    /// exceeded in flight. Where fewer were measured while they kept the target busy, as many wait while no more come than
-    /// random arrivals at the line do.
+    /// The rate of random arrivals that the target carries, in requests of mean cost per second, and the number in flight
+    /// that they seldom exceed. This number is the limit while arrivals are not more than that, if it is larger than
+    /// [`Self::at_once`].
     pub arrivals_per_s: f64,
     /// See [`Self::arrivals_per_s`].
     pub arrivals_at_once: f64,
@@ -128,14 +128,13 @@ pub struct Line {
     pub envelope: Envelope,
     /// The URL that was measured.
     pub url: String,
-    /// When.
+    /// When it was measured.
     pub measured_at: String,
     /// Whether its rate was held for long.
     pub confirmed: bool,
-    /// Whether the API may carry more, as something else was the limit when it was measured.
+    /// Whether the API may carry more, because something else was the limit during the measurement.
     pub at_least: bool,
-    /// How wide the interval is that the rate was measured within, as a part of the rate; `None` where nothing above was
-    /// measured.
+    /// The width of the rate's interval as a part of the rate; `None` if nothing above the rate was measured.
     pub spread: Option<f64>,
     /// The addresses that were measured.
     pub addresses: Vec<String>,
@@ -143,15 +142,15 @@ pub struct Line {
     pub status: Option<u16>,
     /// The machine that it was measured from.
     pub environment: model::Environment,
-    /// Endpoints by their names that are none of a method and a path: all their requests cost the mean.
+    /// Names of endpoints that are not a method and a path: their requests cost the mean.
     pub unknown: Vec<String>,
     /// The narrowest paths first.
     pub(crate) costs: Vec<Cost>,
     /// Finds places in [`Self::costs`].
     pub(crate) tree: PathTree,
-    /// The same, to which letters of either case are the same, as they are to some servers.
+    /// The same without regard to case, as some servers compare paths.
     pub(crate) any_case: PathTree,
-    /// A path of an endpoint has capitals.
+    /// Whether a path of an endpoint has capitals.
     pub(crate) capitals: bool,
 }
 
@@ -175,7 +174,7 @@ impl Line {
         Ok(line)
     }
 
-    /// Takes over a load line.
+    /// Converts a load line.
     ///
     /// # Errors
     /// When its rate is not above 0.
@@ -220,15 +219,15 @@ impl Line {
         })
     }
 
-    /// What a request costs, in thousandths of the mean request's; 1000 for those that were not measured. Where its path is one that
-    /// was measured in another case, no less than that.
+    /// The cost of a request in thousandths of the mean request's; 1000 if it was not measured. If its path was measured in another
+    /// case, at least that cost.
     pub fn cost_milli(&self, method: &[u8], path: &[u8]) -> u32 {
         let own = self.known_milli(&self.tree, method, path).unwrap_or(MEAN_MILLI);
         own.max(self.milli_in_any_case(method, path).unwrap_or(0))
     }
 
-    /// The same of a request whose path some servers read as `cut`, with or without an empty last segment: the most that was
-    /// measured of one of them, and no less than its own path costs.
+    /// The same for a request whose path some servers read as `cut`, with or without an empty last segment: the highest cost of
+    /// these paths and its own.
     pub fn most_milli(&self, method: &[u8], path: &[u8], cut: &[u8]) -> u32 {
         let others = [Some(cut), without_slash(cut)].into_iter().flatten();
         let known = others.filter_map(|path| {
@@ -258,7 +257,7 @@ impl Line {
     }
 }
 
-/// Reads the fields. What is wrong is told with the field that has it, or that lacks something.
+/// Reads the fields. An error names the field that is wrong or missing.
 fn read(text: &str) -> Result<LoadLine, LineError> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -270,7 +269,7 @@ fn read(text: &str) -> Result<LoadLine, LineError> {
     })
 }
 
-/// The costs by endpoint, the narrowest first, and the names that are none of an endpoint.
+/// The costs by endpoint, the narrowest first, and the names that are not a method and a path.
 fn costs(line: &LoadLine) -> (Vec<Cost>, Vec<String>) {
     let mut costs = Vec::new();
     let mut unknown = Vec::new();
@@ -299,7 +298,7 @@ fn tree(costs: &[Cost], mut tree: PathTree) -> PathTree {
     tree
 }
 
-/// The tightest objective on a percentile; without one, above the p99 that was measured.
+/// The tightest objective on a percentile; without one, a limit above the measured p99.
 fn envelope(line: &LoadLine) -> Envelope {
     let objectives = line.objectives.iter().filter_map(|written| objective(written));
     objectives.min_by_key(|envelope| envelope.limit_ns).unwrap_or_else(|| Envelope {

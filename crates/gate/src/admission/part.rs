@@ -14,17 +14,17 @@ impl Part {
     /// The part of the only gateway.
     pub const WHOLE: Self = Self { gateways: 1.0, rate_is_shared: false };
 
-    /// The part of one of `gateways`, 1 or more; `rate_is_shared` where they take from one rate.
+    /// The part of one of `gateways`, 1 or more; `rate_is_shared`: they take from one rate.
     pub fn of(gateways: u32, rate_is_shared: bool) -> Self {
         Self { gateways: f64::from(gateways.max(1)), rate_is_shared }
     }
 
-    /// What this gateway holds of the number in flight, and of the rate if all are asked for as much: 0..=1.
+    /// The part of the number in flight, and of the rate if all gateways get the same load: 0..=1.
     pub fn own(self) -> f64 {
         1.0 / self.gateways
     }
 
-    /// What it lets through of the rate at most: all of one that is shared.
+    /// The largest part of the rate that it lets through: all of a rate that is shared.
     pub(super) fn of_rate(self) -> f64 {
         if self.rate_is_shared { 1.0 } else { self.own() }
     }

@@ -8,27 +8,27 @@
 
 use super::Seen;
 
-/// The share of requests that must have found as many in flight as may be.
+/// The least share of requests that must have been refused by the limit on the number in flight.
 const CROWDED: f64 = 0.02;
 /// The API carries too little below this part of the ceiling.
 const SHORT: f64 = 0.8;
-/// Seconds for which it must have.
+/// For this many seconds.
 const LASTING_S: f64 = 10.0;
-/// Fair shares keep the number in flight free for a few looks. Longer than this without a short look, it was not for long.
+/// Fair shares keep places in flight free for a few looks. After more than this without a look that falls short, counting starts again.
 const BETWEEN_S: f64 = 5.0;
 
-/// What an API carries that carries less than the ceiling.
+/// The throughput of an API that carries less than the ceiling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Short {
     /// Mean requests forwarded per second.
     pub forwarded_per_s: f64,
-    /// What the ceiling lets through, in mean requests per second.
+    /// What the ceiling allows, in mean requests per second.
     pub ceiling_per_s: f64,
-    /// And at once.
+    /// And in flight.
     pub at_once: f64,
 }
 
-/// What was short over time.
+/// Looks that fell short, over time.
 #[derive(Debug, Default)]
 pub struct Shortfall {
     last: Option<Short>,

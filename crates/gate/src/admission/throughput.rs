@@ -4,20 +4,20 @@
 
 use super::Seen;
 
-/// The part of the number in flight at most from which on a look is one of an API that has all it can carry.
+/// From this part of the limit on the number in flight on, a look counts as one of a full API.
 const FULL: f64 = 0.7;
-/// The share of requests that must have been refused in such a look.
+/// The least share of requests that must have been refused in such a look.
 const REFUSED: f64 = 0.02;
-/// The part of the ceiling that as many in flight as may be carry, by Little's law, in an API that is as fast as it was
-/// measured: it may need all its places for its rate. A look with at least this part of them in flight shows that.
+/// An API is as fast as it was measured if, by Little's law, its limit on the number in flight carries this part of the ceiling: it
+/// may need all of the limit for its rate. Only a look with at least `TELLING` of the limit in flight shows that.
 const AS_MEASURED: f64 = 0.9;
 const TELLING: f64 = 0.25;
-/// What of the rate of such an API is shared out, so that the room in flight becomes free.
+/// The part of a full API's rate that is divided among keys, so that places in flight become free.
 const BELOW_COMPLETED: f64 = 0.97;
-/// A step back up is at least this, and at most.
+/// The smallest and the largest step up.
 const STEP_UP: f64 = 1.02;
 const STEP_UP_MOST: f64 = 2.0;
-/// Of the ceiling, what an API is taken to carry at least: steps up begin there.
+/// An API counts as carrying at least this part of the ceiling: steps up begin there.
 const LEAST: f64 = 0.05;
 
 /// What the API is known to carry, in mean requests per second.
@@ -25,7 +25,7 @@ const LEAST: f64 = 0.05;
 pub struct Throughput(f64);
 
 impl Default for Throughput {
-    /// As much as the ceiling lets through.
+    /// As much as the ceiling allows.
     fn default() -> Self {
         Self(f64::INFINITY)
     }
@@ -43,10 +43,10 @@ impl Throughput {
         let slow = completed / seconds * at_once < AS_MEASURED * ceiling_per_s * in_flight;
         self.0 = match () {
             () if !slow && in_flight >= TELLING * at_once => f64::INFINITY,
-            // All that was in flight was given up: that may be of a stall, and says of no rate what it is.
+            // All requests in flight were given up. That may be a stall, and shows no rate.
             () if full && refused && seen.completed_milli == 0 => self.0,
             () if full && refused => BELOW_COMPLETED * completed / seen.running_s(seconds),
-            // So many times as much fills no more than that, unless there is a queue: then the next look lowers it again.
+            // This many times the rate fills no more than `FULL`, unless there is a queue: then the next look lowers it again.
             () => self.0 * (FULL * at_once / in_flight).clamp(STEP_UP, STEP_UP_MOST),
         };
         self.0 = self.0.max(LEAST * ceiling_per_s);
@@ -55,7 +55,7 @@ impl Throughput {
         }
     }
 
-    /// Mean requests per second; infinite where it is as much as the ceiling lets through, whatever that will be.
+    /// Mean requests per second; infinite if the API carries whatever the ceiling allows.
     pub fn per_s(&self) -> f64 {
         self.0
     }

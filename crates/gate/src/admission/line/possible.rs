@@ -1,21 +1,21 @@
-//! Whether the figures of a load line can have been measured. `saturated` does the same for the part about a target that
-//! was kept busy.
+//! Checks whether the figures of a load line can have been measured. `saturated` does the same for the part about a target
+//! that was kept busy.
 
 use model::LoadLine;
 
 use super::LineError;
 use super::saturated::CONNECTIONS_MOST;
 
-/// Arrivals per second at most: a nanosecond apart, which is what clocks tell apart.
+/// The most arrivals per second: one each nanosecond, the resolution of clocks.
 const RATE_MOST: f64 = 1e9;
 /// The slowest response time, in nanoseconds: a day.
 const RESPONSE_MOST_NS: f64 = 86_400e9;
-/// What an endpoint costs at most: the whole of the time, as one of a million requests.
+/// The highest cost of an endpoint: all of the time, for one of a million requests.
 const COST_MOST: f64 = 1e6;
-/// What is worked out from the rate may be above it by what its arithmetic rounds.
+/// A figure computed from the rate may exceed it by rounding.
 const ROUNDED: f64 = 1.001;
 
-/// Looks at a load line's figures.
+/// Checks a load line's figures.
 ///
 /// # Errors
 /// With the field that is wrong and what is possible.

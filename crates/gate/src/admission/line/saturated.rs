@@ -1,24 +1,24 @@
-//! Whether what a load line says of a target that was kept busy can have been measured: a file written by hand may say
-//! anything, and the gateway would let that much through.
+//! Checks whether what a load line says about a target that was kept busy can have been measured: a file written by hand may
+//! say anything, and the gateway would let that much through.
 
 use model::units::show_duration;
 use serde_json::Value;
 
 use super::LineError;
 
-/// Connections of a closed loop at most: more than one machine opens.
+/// The most connections of a closed loop: more than one machine opens.
 pub(super) const CONNECTIONS_MOST: u64 = 1_000_000;
 /// The quickest mean response, in nanoseconds, and the slowest: a microsecond and a day.
 const MEAN_NS: std::ops::RangeInclusive<u64> = 1_000..=86_400_000_000_000;
-/// By Little's law the rate times the mean response time is the number in flight. What is counted at the ends of a window may
-/// bring it above that,
+/// By Little's law the rate times the mean response time is the number in flight. The product may be higher because of requests at
+/// the ends of a window,
 const ABOVE: f64 = 1.2;
-/// and a generator that takes its time between two requests, or failures, below.
+/// and lower because of a generator that pauses between two requests, or of failures.
 const BELOW: f64 = 0.1;
-/// Characters of a value that are repeated.
+/// Characters of a value that an error repeats.
 const SHOWN: usize = 40;
 
-/// Looks at a load line's `saturated`, where it has one.
+/// Checks a load line's `saturated`, if it has one.
 ///
 /// # Errors
 /// With the field that is wrong and what is possible.
