@@ -1,7 +1,7 @@
 //! The configuration: TOML with the place of every value, or flags alone.
 //!
-//! [`Config`] is what is written, [`Built`] what it means: the settings of a policy, the listeners, and where keys and
-//! usage go. A file is checked whole before anything of it is used. Pure: the caller reads files and resolves names.
+//! [`Config`] is the configuration as written; [`Built`] is what it means: the settings of a policy, the listeners, and where
+//! keys and usage are stored. A file is checked completely before any of it is used. Pure: the caller reads files and resolves names.
 
 mod build;
 mod file;

@@ -1,5 +1,5 @@
-//! From what is written to what it means. Routes are in `routes`, comparisons of addresses in `reach`, where keys are in
-//! `source`.
+//! Checks a written configuration and converts it to settings. `routes` converts routes, `reach` compares addresses, `source`
+//! finds where requests carry their keys.
 
 mod reach;
 mod routes;
@@ -24,16 +24,16 @@ use crate::shared::Place;
 use crate::usage::HttpSink;
 
 const SECOND: u64 = 1_000_000_000;
-/// Gateways before one API at most.
+/// The most gateways in front of one API.
 const GATEWAYS_MOST: u32 = 1000;
-/// Upstreams, routes, and tiers at most: keys of no tier take one of the numbers that tiers have.
+/// The most upstreams, routes, and tiers. Keys without a tier take one of the tiers' numbers.
 const EACH_MOST: usize = NAMES_MOST - 1;
-/// Threads of each listener at most: more than processors are of no use.
+/// The most threads of each listener: more threads than processors are of no use.
 const WORKERS_MOST: usize = 1024;
-/// Bytes of a head at least and at most.
+/// The smallest and the largest limit on the bytes of a head.
 const HEAD_LEAST: u32 = 1 << 10;
 const HEAD_MOST: u32 = 1 << 20;
-/// Why a name is none of a server or listener.
+/// The error for a name that is not the address of a server or listener.
 pub(crate) const NO_ADDRESS: &str = "the name has no address";
 /// The file of keys and usage.
 pub const STORE: &str = "plimsoll-gate.db";
@@ -45,7 +45,7 @@ pub struct ListenerSettings {
     pub address: SocketAddr,
     /// Certificate chain and key, where TLS is used.
     pub identity: Option<(PathBuf, PathBuf)>,
-    /// Whether the PROXY protocol comes first.
+    /// Whether connections begin with the PROXY protocol.
     pub proxy: bool,
 }
 
@@ -60,18 +60,18 @@ pub struct AccessLog {
     pub sample: f64,
 }
 
-/// What a configuration means.
+/// A configuration that was checked, as settings.
 #[derive(Debug)]
 pub struct Built {
-    /// The settings of the policy, without what is read from files: the load line, the digester, certificate authorities.
+    /// The settings of the policy, without those that are read from files: the load line, the digester, certificate authorities.
     pub policy: PolicySettings,
     /// Listeners; at least one.
     pub listeners: Vec<ListenerSettings>,
     /// The address of the admin API.
     pub admin: Option<SocketAddr>,
-    /// The access log, where there is one.
+    /// The access log, if any.
     pub access_log: Option<AccessLog>,
-    /// The server that limits are shared by, where they are.
+    /// The server of shared limits, if any.
     pub shared: Option<Place>,
 }
 
@@ -85,8 +85,8 @@ struct Builder<'a> {
 }
 
 impl Built {
-    /// Checks a configuration whole. `text` is what it was read from, for places; empty for flags. Where the file
-    /// names a load line, the caller has read it.
+    /// Checks a whole configuration. `text` is what it was read from, for places in errors; empty for flags. If the file names
+    /// a load line, the caller has read it.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -164,7 +164,7 @@ impl Built {
 }
 
 impl Builder<'_> {
-    /// How often usage is reported, and to one place.
+    /// Checks how often usage is reported, and that it goes to one place only.
     fn usage(&self, written: &UsageConfig) -> Result<(), ConfigError> {
         if let Some(every) = &written.every {
             match every.get_ref().0 {
@@ -188,7 +188,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Refuses more of a kind than a gateway tells apart.
+    /// Refuses more of a kind than a gateway can number.
     fn not_too_many(&self, config: &Config) -> Result<(), ConfigError> {
         let upstreams = config.upstream.get(EACH_MOST).map(|it| ("upstreams", &it.name));
         let routes = config.route.get(EACH_MOST).map(|it| ("routes", &it.name));
@@ -201,7 +201,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Addresses of clients, each listened on once.
+    /// The listeners for clients, each on its own address.
     fn listeners(&self, written: &[ListenConfig]) -> Result<Vec<ListenerSettings>, ConfigError> {
         let mut listeners: Vec<ListenerSettings> = Vec::new();
         for listen in written {
@@ -218,7 +218,7 @@ impl Builder<'_> {
         Ok(listeners)
     }
 
-    /// A number of what there is at least one of.
+    /// A number that must be at least 1.
     fn count<T: Copy + PartialEq + From<u8>>(
         &self,
         what: &str,
@@ -260,7 +260,7 @@ impl Builder<'_> {
         ConfigError::at(self.text, Some(at.span()).filter(|span| !span.is_empty()), what)
     }
 
-    /// A name that is written once, not empty and without what separates names.
+    /// A name that occurs once, is not empty and contains no separator of names.
     fn fresh<'n>(
         &self,
         name: &Spanned<String>,
@@ -302,7 +302,7 @@ impl Builder<'_> {
         Ok(ListenerSettings { address, identity, proxy: listen.proxy_protocol })
     }
 
-    /// Refuses a listener whose port another one has already.
+    /// Refuses a listener whose port another one uses already.
     fn free(
         &self,
         written: &Spanned<String>,

@@ -1,4 +1,4 @@
-//! The configuration as it is written. What is absent has a default, which the types of `policy` say.
+//! The configuration as it is written. Defaults of absent values are those of the types in `policy`.
 
 use std::path::PathBuf;
 
@@ -10,39 +10,39 @@ use super::place::ConfigError;
 use super::values::{Bytes, Duration, RateText, wait};
 use crate::access::LogFormat;
 
-/// Bytes of a configuration at most.
+/// The longest configuration, in bytes.
 pub const LONGEST: usize = 4 << 20;
 
 /// A gateway's configuration, `plimsoll.gate/1`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where clients connect.
+    /// Addresses for clients.
     pub listen: Vec<ListenConfig>,
-    /// Where the admin API is.
+    /// The admin API.
     pub admin: AdminConfig,
-    /// Servers that answer alike.
+    /// Upstreams: servers that give the same responses.
     pub upstream: Vec<UpstreamConfig>,
-    /// Which requests go where; without any, all go to the first upstream.
+    /// Which requests go to which upstream; without routes, all go to the first.
     pub route: Vec<RouteConfig>,
     /// Keys that are treated alike. The first tier is that of keys without one.
     pub tier: Vec<TierConfig>,
-    /// Where keys are looked for and kept.
+    /// Where requests carry their key, and where keys are stored.
     pub keys: KeysConfig,
     /// Limits of all requests, and of each address.
     pub limits: LimitsConfig,
-    /// A load line (capacity.json of `plimsoll capacity`) that all requests are held to.
+    /// A load line (capacity.json of `plimsoll capacity`) that limits all requests.
     #[schemars(with = "Option<String>")]
     pub loadline: Option<Spanned<PathBuf>>,
-    /// Gateways that stand before the same API, this one included (default 1): each holds its part of the load line. With
-    /// `[shared]` they count themselves, and this is the number until they could.
+    /// Number of gateways in front of the same API, this one included (default 1): each holds its part of the load line. With
+    /// `[shared]` they count each other; this number is used until they can.
     #[schemars(with = "Option<u32>")]
     pub gateways: Option<Spanned<u32>>,
-    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's. A server's own
-    /// certificate may stand among them, and is trusted then.
+    /// Certificate authorities, in PEM form, that https upstreams are checked against; by default the system's. The file may also
+    /// contain a server's own certificate, which is then trusted itself.
     #[schemars(with = "Option<String>")]
     pub authorities: Option<Spanned<PathBuf>>,
-    /// What clients are held to.
+    /// Bounds on clients.
     pub client: ClientConfig,
     /// Where usage is reported.
     pub usage: UsageConfig,
@@ -62,13 +62,13 @@ pub struct ListenConfig {
     /// Address and port, such as `0.0.0.0:9090`.
     #[schemars(with = "String")]
     pub address: Spanned<String>,
-    /// Speak TLS with this certificate chain in PEM form.
+    /// Use TLS with this certificate chain in PEM form.
     #[schemars(with = "Option<String>")]
     pub cert: Option<Spanned<PathBuf>>,
     /// The certificate's key in PEM form.
     #[schemars(with = "Option<String>")]
     pub key: Option<Spanned<PathBuf>>,
-    /// Insist on the PROXY protocol, version 1 or 2.
+    /// Require the PROXY protocol, version 1 or 2.
     #[serde(default)]
     pub proxy_protocol: bool,
 }
@@ -80,7 +80,7 @@ pub struct AdminConfig {
     /// Address and port; no admin API without one.
     #[schemars(with = "Option<String>")]
     pub address: Option<Spanned<String>>,
-    /// File that holds the token; without one a token is made at each start.
+    /// File with the token; without one a new token is made at each start.
     #[schemars(with = "Option<String>")]
     pub token_file: Option<Spanned<PathBuf>>,
 }
@@ -92,48 +92,48 @@ pub struct UpstreamConfig {
     /// Its name.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
-    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`. A name stands for a server at each address that it
-    /// has, looked up at the start and at each reload.
+    /// URLs of its servers: `http://10.0.0.7:8080`, `https://api.internal`. A host name is looked up at the start and at each
+    /// reload; each of its addresses is a server.
     #[schemars(with = "Vec<String>")]
     pub servers: Spanned<Vec<Spanned<String>>>,
     /// `least-connections` (default) or `round-robin`.
     #[serde(default)]
     pub balance: BalanceConfig,
-    /// Connections to each server at most, per thread (default 1024).
+    /// The most connections to each server, per thread (default 1024).
     #[schemars(with = "Option<u32>")]
     pub connections: Option<Spanned<u32>>,
     /// An idle connection is closed after this (default 4s).
     pub keep_alive: Option<Duration>,
-    /// Requests that look whether a server is well.
+    /// Active health checks.
     pub check: Option<CheckConfig>,
     /// Failures in a row that take a server out (default 5; 0 never).
     pub failures: Option<u32>,
-    /// For how long they do (default 5s).
+    /// For how long a server is taken out (default 5s).
     pub rest: Option<Duration>,
-    /// Attempts of one request beside the first, where nothing of it was sent or its method is idempotent (default 1).
+    /// Retries of one request, if nothing of it was sent or its method is idempotent (default 1).
     pub retries: Option<u32>,
-    /// Retries for each request at most (default 0.1), over about the last ten seconds, beside a reserve of 10 retries. Each
-    /// thread counts by itself for each upstream.
+    /// The most retries per request of the upstream (default 0.1), over about the last ten seconds, in addition to a reserve of
+    /// 10 retries. Each thread counts for itself.
     #[schemars(with = "Option<f64>")]
     pub retry_budget: Option<Spanned<f64>>,
 }
 
-/// Which server is taken.
+/// How a server is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalanceConfig {
-    /// That with the fewest requests in flight.
+    /// The one with the fewest requests in flight.
     #[default]
     LeastConnections,
     /// One after another.
     RoundRobin,
 }
 
-/// Requests that look whether a server is well.
+/// Active health checks.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckConfig {
-    /// Path of the GET; 200 to 399 is well.
+    /// Path of the GET request; a status of 200 to 399 is a success.
     #[schemars(with = "String")]
     pub path: Spanned<String>,
     /// How often (default 2s).
@@ -142,7 +142,7 @@ pub struct CheckConfig {
     /// How long a response may take (default 1s).
     #[serde(default, deserialize_with = "wait")]
     pub timeout: Option<Duration>,
-    /// Answers in a row that bring a server back (default 2).
+    /// Successes in a row that bring a server back (default 2).
     #[schemars(with = "Option<u32>")]
     pub up_after: Option<Spanned<u32>>,
     /// Failures in a row that take it out (default 2).
@@ -154,14 +154,14 @@ pub struct CheckConfig {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteConfig {
-    /// Its name, in usage.
+    /// Its name in usage.
     #[schemars(with = "String")]
     pub name: Spanned<String>,
     /// `api.example.com`, or `*.example.com`; all hosts by default.
     #[schemars(with = "Option<String>")]
     pub host: Option<Spanned<String>>,
-    /// A prefix such as `/api`, or a template such as `/users/{id}`; all paths by default. Paths differ by case; one that would be
-    /// another route's in another case is refused, as servers may make no difference.
+    /// A prefix such as `/api`, or a template such as `/users/{id}`; all paths by default. Case matters. A request whose path
+    /// would match another route if case did not matter is refused, since servers may ignore case.
     #[schemars(with = "Option<String>")]
     pub path: Option<Spanned<String>>,
     /// Methods; all by default.
@@ -171,15 +171,15 @@ pub struct RouteConfig {
     /// Name of the upstream.
     #[schemars(with = "String")]
     pub upstream: Spanned<String>,
-    /// Sends some of its requests to another upstream too, whose responses are not waited for.
+    /// Copies some of its requests to another upstream, whose responses are discarded.
     pub shadow: Option<ShadowConfig>,
-    /// Whether no key is asked for.
+    /// Whether requests need no key.
     #[serde(default)]
     pub public: bool,
     /// Replaces the path's beginning.
     pub rewrite: Option<RewriteConfig>,
-    /// Whether `Location`, `Content-Location`, `Refresh` and the `Path` of `Set-Cookie` in responses are put in the client's
-    /// terms: the rewritten path back, and no URL of the upstream's own address (default yes).
+    /// Whether `Location`, `Content-Location`, `Refresh` and the `Path` of `Set-Cookie` in responses are rewritten for the
+    /// client: to its form of the path, and without the upstream's own address (default yes).
     pub rewrite_responses: Option<bool>,
     /// The `Host` sent upstream; the client's by default.
     #[schemars(with = "Option<String>")]
@@ -193,7 +193,7 @@ pub struct RouteConfig {
     /// Bounds on time.
     #[serde(default)]
     pub timeouts: TimeoutConfig,
-    /// Whether `Upgrade` may become a tunnel: for WebSocket (default), for none (`false`), or for these protocols.
+    /// For which protocols `Upgrade` opens a tunnel: WebSocket (default), none (`false`), or these.
     #[schemars(with = "Option<UpgradeConfig>")]
     pub upgrade: Option<Spanned<UpgradeConfig>>,
     /// The longest body (default 64MiB).
@@ -203,17 +203,17 @@ pub struct RouteConfig {
     pub limits: LimitConfig,
 }
 
-/// Which protocols may be changed to.
+/// Protocols for which `Upgrade` opens a tunnel.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "this is true, false, or a list such as [\"websocket\"]")]
 pub enum UpgradeConfig {
     /// WebSocket, or none.
     Whether(bool),
-    /// These, such as `["websocket", "SPDY/3.1"]`. Other versions of HTTP are none: requests would pass the gateway in them.
+    /// These, such as `["websocket", "SPDY/3.1"]`. Other versions of HTTP are not allowed: their requests would bypass the gateway.
     Protocols(Vec<String>),
 }
 
-/// Another upstream that is sent some of a route's requests.
+/// Another upstream that gets copies of some of a route's requests.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShadowConfig {
@@ -316,8 +316,8 @@ pub struct TierConfig {
     pub per_month: Option<Spanned<u64>>,
     /// The longest body.
     pub body: Option<Bytes>,
-    /// Where limits are shared: `open` (default) goes by what this gateway knows while the server does not answer,
-    /// `closed` refuses with 503.
+    /// While the server of shared limits does not answer: `open` (default) decides from what this gateway knows, `closed`
+    /// refuses with 503.
     #[serde(default)]
     pub unshared: UnsharedConfig,
     /// Limits of all keys of the tier together.
@@ -325,11 +325,11 @@ pub struct TierConfig {
     pub together: LimitConfig,
 }
 
-/// What becomes of requests while shared limits cannot be known.
+/// What happens to requests while the server of shared limits does not answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnsharedConfig {
-    /// The gateway goes by what it knows.
+    /// The gateway decides from what it knows.
     #[default]
     Open,
     /// They are refused.
@@ -350,15 +350,15 @@ pub struct SharedConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct KeysConfig {
-    /// Ask for no key.
+    /// Requests need no key.
     pub open: bool,
-    /// Ask for a key even while the store has held none (default no): everybody is refused then until there is one.
+    /// Require a key even if the store never had one (default no): until there is one, all requests are refused.
     #[schemars(with = "Option<bool>")]
     pub required: Option<Spanned<bool>>,
     /// The file that keys and usage are kept in (default plimsoll-gate.db).
     #[schemars(with = "Option<String>")]
     pub store: Option<Spanned<PathBuf>>,
-    /// Whether `Authorization: Bearer` is looked at (default yes).
+    /// Whether `Authorization: Bearer` may carry the key (default yes).
     pub bearer: Option<bool>,
     /// Header that is the key (default X-API-Key); empty for none.
     #[schemars(with = "Option<String>")]
@@ -373,14 +373,14 @@ pub struct KeysConfig {
 pub struct LimitsConfig {
     /// Of all requests together.
     pub all: LimitConfig,
-    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too. What is used of its quotas is kept in
-    /// memory alone: they begin anew with each start.
+    /// Of each address (IPv6: each /64). Requests without a valid key count in its rate too. Use of its quotas is kept only in
+    /// memory: they begin at zero with each start.
     pub address: LimitConfig,
     /// The longest body of any request; its route or tier may have a shorter one.
     pub body: Option<Bytes>,
 }
 
-/// What clients are held to.
+/// Bounds on clients.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClientConfig {
@@ -396,8 +396,8 @@ pub struct ClientConfig {
     /// The slowest body, in bytes per second (default 256; 0 any). Under a load line, and with `hold_bodies`, what comes after
     /// the first 64 KiB has to come at 16 KiB/s.
     pub body_rate: Option<Bytes>,
-    /// Ask the API only once a body is whole or 64 KiB of it have come, as under a load line: a client that sends slowly then
-    /// holds no connection to it, and one that waits for `100 Continue` gets that from the gateway (default no).
+    /// Forward a request only once its whole body or 64 KiB of it have come, as with a load line. A client that sends slowly
+    /// then holds no connection to the API, and one that waits for `100 Continue` gets it from the gateway (default no).
     pub hold_bodies: bool,
     /// Between requests of a connection (default 75s).
     #[serde(deserialize_with = "wait")]
@@ -408,7 +408,7 @@ pub struct ClientConfig {
     /// Connections of one address (IPv6: of each /64; default 4096).
     #[schemars(with = "Option<u32>")]
     pub connections_per_address: Option<Spanned<u32>>,
-    /// Connections in all, per thread (default 65536). Where no more fit, the one that is idle for longest makes room.
+    /// Connections in total, per thread (default 65536). Above it, the one that is idle for longest is closed.
     #[schemars(with = "Option<u32>")]
     pub connections: Option<Spanned<u32>>,
     /// For requests in flight when the gateway is asked to end (default 30s).
@@ -434,7 +434,7 @@ pub struct UsageConfig {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessLogConfig {
-    /// The file, which is appended to. SIGHUP and SIGUSR1 open it anew.
+    /// The file, which is appended to. SIGHUP and SIGUSR1 reopen it.
     #[schemars(with = "Option<String>")]
     pub path: Option<Spanned<PathBuf>>,
     /// `combined+time` (default) or `json`; `plimsoll mine` reads both.
@@ -448,7 +448,7 @@ impl Config {
     /// Reads TOML.
     ///
     /// # Errors
-    /// With the place, when it is no TOML, a name is unknown or a value is none.
+    /// If it is not TOML, a name is unknown or a value is invalid; with the place.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         if text.len() > LONGEST {
             return Err(ConfigError::whole(format!("it is longer than {LONGEST} bytes")));
@@ -456,7 +456,7 @@ impl Config {
         toml::from_str(text).map_err(|error| ConfigError::of_toml(text, &error))
     }
 
-    /// Takes over what flags say, which goes before what is written.
+    /// Applies flags, which take precedence over the file.
     pub fn overrule(&mut self, flags: &Self) {
         let Self {
             listen,

@@ -8,12 +8,12 @@ use super::file::{
     AccessLogConfig, AdminConfig, Config, KeysConfig, ListenConfig, UpstreamConfig, UsageConfig,
 };
 
-/// What flags can say.
+/// The settings that flags can set.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     /// Addresses for clients.
     pub listen: Vec<String>,
-    /// URLs of servers that answer alike.
+    /// URLs of servers that give the same responses.
     pub upstream: Vec<String>,
     /// The load line.
     pub loadline: Option<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Flags {
     pub admin_token: Option<PathBuf>,
     /// File of keys and usage.
     pub store: Option<PathBuf>,
-    /// Whether no key is asked for.
+    /// Whether requests need no key.
     pub open: bool,
     /// File of JSON lines for usage.
     pub usage_lines: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct Flags {
     pub workers: Option<usize>,
 }
 
-/// A value without a place.
+/// A value without a place in a file.
 fn unplaced<T>(value: T) -> Spanned<T> {
     Spanned::new(0..0, value)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, where, and what was probably meant.
+//! Errors in a configuration, with their place and a suggestion.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use model::secret::mask_address;
 
-/// A name is suggested if at most so many letters differ.
+/// A name is suggested if at most this many letters differ.
 const NEAR: usize = 3;
 
 /// What comes before the kind of value that was expected.
@@ -25,19 +25,19 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// About the whole.
+    /// An error about the whole configuration.
     pub fn whole(what: impl Into<String>) -> Self {
         Self { place: None, what: what.into() }
     }
 
-    /// About a part of `text`.
+    /// An error about a part of `text`.
     pub(super) fn at(text: &str, span: Option<Range<usize>>, what: impl Into<String>) -> Self {
         // Configurations made of flags have no text, and all their spans are empty.
         let place = span.filter(|_| !text.is_empty()).map(|span| place(text, span.start));
         Self { place, what: what.into() }
     }
 
-    /// Of the TOML parser. An unknown name is met with the nearest.
+    /// An error of the TOML parser. For an unknown name, suggests the nearest.
     pub(super) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         let message = error.message();
         let mut what = in_words(&masked(message.trim()), "a table").replace('\n', ": ");

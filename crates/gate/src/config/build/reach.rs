@@ -1,6 +1,6 @@
-//! Which addresses lead to the gateway itself, and which listeners take each other's clients.
+//! Finds servers whose address is the gateway itself, and listeners that conflict with each other.
 //!
-//! Owns comparisons of addresses, and what is said of a gateway that would ask itself.
+//! Owns comparisons of addresses, and the errors about them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
@@ -68,7 +68,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether connections to an address come to a listener. `is_own` says whether an address is one of this machine's.
+/// Whether connections to an address reach a listener. `is_own` says whether an address is one of this machine's.
 fn is_reached(listener: SocketAddr, to: SocketAddr, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
     if listener.port() != to.port() || to.port() == 0 {
         return false;
@@ -82,7 +82,7 @@ fn is_reached(listener: SocketAddr, to: SocketAddr, is_own: impl FnOnce(IpAddr) 
         || family && own.is_unspecified() && (local || is_own(other))
 }
 
-/// Whether the kernel refuses one of two listeners for the other's sake.
+/// Whether the kernel refuses one of two listeners because of the other.
 pub(super) fn is_shared(one: SocketAddr, other: SocketAddr) -> bool {
     let (a, b) = (one.ip(), other.ip());
     let everywhere = a.is_unspecified() || b.is_unspecified();

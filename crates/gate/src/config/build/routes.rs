@@ -1,4 +1,4 @@
-//! Routes: from what is written to what they mean.
+//! Checks routes and converts them to settings.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl Builder<'_> {
         Ok(route)
     }
 
-    /// Refuses a route whose requests an earlier one takes, and a rewrite that changes none of its paths.
+    /// Refuses a route whose requests all match an earlier one, and a rewrite that changes none of its paths.
     pub(super) fn reachable(
         &self,
         written: &RouteConfig,
@@ -88,7 +88,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The place of an upstream that is named.
+    /// The index of the upstream of this name.
     fn upstream_of(
         &self,
         written: &Spanned<String>,
@@ -103,7 +103,7 @@ impl Builder<'_> {
         Err(self.wrong(written, format!("there is no upstream `{name}`{hint}")))
     }
 
-    /// Protocols that may be changed to, in lower case.
+    /// Protocols for which `Upgrade` opens a tunnel, in lower case.
     fn upgrade(&self, written: &RouteConfig) -> Result<Vec<String>, ConfigError> {
         let websocket = || Ok(vec![WEBSOCKET.to_owned()]);
         let Some(upgrade) = &written.upgrade else { return websocket() };
