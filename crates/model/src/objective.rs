@@ -81,6 +81,28 @@ pub struct Judgement {
     pub reason: String,
 }
 
+impl Judgement {
+    /// A judgement without figures: undecided.
+    pub fn undecided(objective: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            objective: objective.into(),
+            preset: None,
+            priority: None,
+            ruling: Ruling::Inconclusive,
+            unit: None,
+            limit: None,
+            value: None,
+            margin: None,
+            low: None,
+            high: None,
+            confidence: None,
+            times_over: None,
+            longer_ns: None,
+            reason: reason.into(),
+        }
+    }
+}
+
 /// Why a run was ended early by a rule of its user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Abort {

@@ -147,9 +147,6 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
 fn judgement(objective: &str, ruling: Ruling, ms: [f64; 3], limit_ms: f64, why: &str) -> Judgement {
     let [low, value, high] = ms.map(|ms| ms * 1e6);
     Judgement {
-        objective: objective.into(),
-        preset: None,
-        priority: None,
         ruling,
         unit: Some(model::objective::Unit::Ns),
         limit: Some(limit_ms * 1e6),
@@ -158,25 +155,13 @@ fn judgement(objective: &str, ruling: Ruling, ms: [f64; 3], limit_ms: f64, why: 
         low: Some(low),
         high: Some(high),
         confidence: Some(0.95),
-        times_over: None,
-        longer_ns: None,
-        reason: why.into(),
+        ..Judgement::undecided(objective, why)
     }
 }
 
 /// A closed loop judged by objectives of every ruling.
 pub fn judged_run() -> Run {
-    let blank = judgement("stable", Ruling::Inconclusive, [0.0; 3], 0.0, "Nothing is known.");
-    let stable = Judgement {
-        unit: None,
-        limit: None,
-        value: None,
-        margin: None,
-        low: None,
-        high: None,
-        confidence: None,
-        ..blank
-    };
+    let stable = Judgement::undecided("stable", "Nothing is known.");
     let objectives = vec![
         judgement(
             "p99<500ms",

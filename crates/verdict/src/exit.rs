@@ -373,22 +373,8 @@ mod tests {
     }
 
     fn ruled(mut run: Run, rulings: &[Ruling]) -> Run {
-        let judgement = |ruling: &Ruling| Judgement {
-            objective: "max<1s".into(),
-            preset: None,
-            priority: None,
-            ruling: *ruling,
-            unit: None,
-            limit: None,
-            value: None,
-            margin: None,
-            low: None,
-            high: None,
-            confidence: None,
-            times_over: None,
-            longer_ns: None,
-            reason: String::new(),
-        };
+        let judgement =
+            |ruling: &Ruling| Judgement { ruling: *ruling, ..Judgement::undecided("max<1s", "") };
         run.objectives = rulings.iter().map(judgement).collect();
         run
     }

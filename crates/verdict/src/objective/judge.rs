@@ -66,20 +66,11 @@ fn blank(objective: &Objective) -> Judgement {
         Goal::Bound(bound) => Some(bound),
     };
     Judgement {
-        objective: objective.to_string(),
         preset: objective.preset.map(|(preset, _)| preset.name().to_owned()),
         priority: objective.preset.map(|(_, priority)| priority),
-        ruling: Ruling::Inconclusive,
         unit: bound.map(|bound| bound.limit.unit()),
         limit: bound.map(|bound| bound.limit.value()),
-        value: None,
-        margin: None,
-        low: None,
-        high: None,
-        confidence: None,
-        times_over: None,
-        longer_ns: None,
-        reason: String::new(),
+        ..Judgement::undecided(objective.to_string(), "")
     }
 }
 
