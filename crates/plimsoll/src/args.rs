@@ -1,5 +1,5 @@
 //! The command line as written: one table of flags, from which help, man pages, completions and the
-//! reference are made. What it means is worked out in [`crate::load`].
+//! reference are generated. [`crate::load`] turns flags into plans.
 
 mod audit;
 mod calibrate;

@@ -1,5 +1,5 @@
 //! The built-in API as a child process: what `plimsoll sweep` without a URL measures. Its queue has
-//! a capacity that theory gives, so that what was found can be held against the truth.
+//! a capacity that theory gives, with which the measured capacity can be compared.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;

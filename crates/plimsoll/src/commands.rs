@@ -1,5 +1,5 @@
-//! The commands, one file each, named as the command. `audit` to `wrktest` bring the crates together; what
-//! several of them need lies in the other rooms.
+//! The commands, one file each, named as the command. `audit` to `wrktest` connect the crates; code that
+//! several commands need is in the other folders.
 
 pub mod audit;
 pub mod calibrate;

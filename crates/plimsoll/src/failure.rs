@@ -1,4 +1,4 @@
-//! Why a command could not do its work, in words for the person who gave it.
+//! Why a command failed, in words for the user, with its exit code.
 
 use std::fmt;
 

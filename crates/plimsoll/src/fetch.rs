@@ -1,5 +1,5 @@
-//! One request for a profile, as `curl` would make it. Owns connecting, TLS, the bounds on time and bytes, and words for
-//! what can go wrong. Loads are not made with it.
+//! One request for a profile, as `curl` would make it. Owns connecting, TLS, the bounds on time and bytes, and the errors.
+//! Not used for loads.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};

@@ -1,8 +1,7 @@
-//! From a command line to a plan: what a load sends, what was asked for and what holds, and what the engine
-//! needs to carry it out.
+//! From a command line to a plan: what a load sends, its settings, and what the engine needs to run it.
 //!
-//! Owns the reading of workload files, pools and scripts that a load names, and how far a load that follows
-//! another one goes on where that ended (`cursors`). Does not own the flags (`args`).
+//! Owns the reading of the workload files, pools and scripts that a load names, and continuing the pools of an earlier
+//! load (`cursors`). Does not own the flags (`args`) nor running the plan (`runs`).
 
 pub mod address;
 pub mod allowed_files;

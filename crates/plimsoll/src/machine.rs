@@ -1,4 +1,4 @@
-//! What the machine is, and what it does beside the load: limits, processors, neighbours, fonts.
+//! This machine: the calibrations of its generator, and its fonts.
 
 pub mod calibrations;
 pub mod fonts;

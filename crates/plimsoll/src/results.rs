@@ -1,5 +1,5 @@
-//! The result folder and its files: written whole or not at all, by one command at a time, read within
-//! bounds, and taken up again only with consent.
+//! The result folder and its files: written completely or not at all, by one command at a time, read within
+//! bounds, and resumed only with the user's consent.
 
 pub mod charts;
 pub mod claim;

@@ -1,5 +1,5 @@
-//! Carrying out plans: one run, or several one after the other, and the requests before them that find out where a redirect
-//! leads, or what responses should be like.
+//! Runs plans: one, or several one after another; and the requests before them that find out where a redirect leads, or
+//! what responses should look like.
 
 pub mod execute;
 pub mod first_response;

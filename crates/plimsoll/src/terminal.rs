@@ -1,4 +1,4 @@
-//! The person in front: what is printed, the live line, Ctrl-C.
+//! The terminal: output, the live line, Ctrl-C.
 
 // First, for its macros.
 #[macro_use]

@@ -1,5 +1,4 @@
-//! Folders of the user's that outlast a command, by the XDG base directory specification, and names for
-//! files in them.
+//! The user's state and cache folders by the XDG base directory specification, and names for files in them.
 
 use std::env::var_os;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Command lines as users of other tools type them: what is wrong with one, and what to type here.
+//! Command lines that users of other tools type by habit: the error for one, and what to type instead.
 //!
 //! Flags that mean the same here are aliases of Plimsoll's (`-X`, `-k`, `--data`, `-z` ...). Those that do not are in
 //! `table`, with what takes their place.

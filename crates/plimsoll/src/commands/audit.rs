@@ -1,7 +1,7 @@
-//! `plimsoll audit`: results that others made, judged.
+//! `plimsoll audit`: judges results of other tools.
 //!
-//! Owns the command: which files, under which names, and what a file that cannot be read costs.
-//! Reading is `import`'s, judging `verdict`'s, showing `report`'s.
+//! Owns the command: which files, under which names, and the exit code if a file cannot be read.
+//! `import` reads the files, `verdict` judges them, `report` renders the result.
 
 use std::path::{Path, PathBuf};
 

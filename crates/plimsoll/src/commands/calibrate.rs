@@ -1,7 +1,7 @@
 //! `plimsoll calibrate`: what this machine's generator can do at most, against the built-in API.
 //!
-//! Owns the command: which loads, in which order, on which processors. Keeping the result, and putting
-//! it beside later runs, is [`crate::machine::calibrations`]'s.
+//! Owns the command: which loads, in which order, on which processors. [`crate::machine::calibrations`] stores
+//! the result and compares later runs with it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,7 +1,7 @@
 //! `plimsoll capacity`: the highest rate, or concurrency, that holds the objectives.
 //!
-//! Owns the command: flags to settings, runs to judgements, files and words. Which step comes next
-//! and what the steps come to is `verdict::capacity`'s; a step's run is [`crate::runs::execute`]'s. Data
+//! Owns the command: flags to settings, runs to judgements, files and words. `verdict::capacity` chooses
+//! the next step and evaluates all of them; [`crate::runs::execute`] makes a step's run. Data
 //! flows from [`mod@runner`] (steps one after another) into [`files`] after every step.
 
 mod files;

@@ -1,7 +1,7 @@
 //! `plimsoll compare`: is one server faster than another, or than it was?
 //!
-//! Owns the command: which runs in which order, what is kept, how it ends. A run is
-//! [`crate::runs::execute`]'s, the judgement `verdict::comparison`'s, table, picture and page `report`'s.
+//! Owns the command: which runs in which order, what is stored, and the exit code. [`crate::runs::execute`]
+//! makes the runs, `verdict::comparison` judges them, `report` renders table, picture and page.
 //! Runs flow from [`rounds`] into [`files`] after every round.
 
 pub mod files;

@@ -1,7 +1,7 @@
 //! `plimsoll diff`: results side by side.
 //!
-//! Owns the command: which files, under which names, where the charts go. Reading is `import`'s
-//! ([`inputs`] finds and names the files), comparing `verdict`'s, drawing `report`'s.
+//! Owns the command: which files, under which names, where the charts go. [`inputs`] finds and names
+//! the files, `import` reads them, `verdict` compares, `report` draws.
 
 mod inputs;
 pub mod json;

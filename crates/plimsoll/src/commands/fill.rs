@@ -1,7 +1,7 @@
-//! `plimsoll fill`: rows that look right for a database.
+//! `plimsoll fill`: fills a database with realistic rows.
 //!
-//! Owns the order of things and what is said about them: the plan, progress, the result. Rows, databases and what is
-//! remembered are `fill`'s.
+//! Owns the order of the steps and their messages: the plan, progress, the result. The crate `fill` makes rows, talks to
+//! databases, and records fills.
 
 mod pools;
 mod progress;

@@ -1,7 +1,6 @@
-//! `plimsoll gate`: the gateway, until it is stopped, and what belongs to it.
+//! `plimsoll gate`: runs the gateway until it is stopped; the subcommands are in [`mod@keys`] and [`mod@usage`].
 //!
-//! Owns what is said, and the signals. Serving is the crate `gate`'s; keys and usage are shown by [`mod@keys`] and
-//! [`mod@usage`].
+//! Owns its messages, and the signals. The crate `gate` serves requests.
 
 mod keys;
 mod usage;

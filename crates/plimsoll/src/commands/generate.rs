@@ -1,4 +1,4 @@
-//! `plimsoll generate DIR`: everything that is made from the flag table and the result types.
+//! `plimsoll generate DIR`: writes everything that is generated from the flag table and the result types.
 
 use std::path::Path;
 

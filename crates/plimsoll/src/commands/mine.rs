@@ -1,7 +1,7 @@
-//! `plimsoll mine`: access logs become a workload.
+//! `plimsoll mine`: makes a workload of access logs.
 //!
-//! Owns files and threads: logs are opened, decompressed and read twice, on all processors, and what comes out is
-//! written into a folder. What a log says is worked out in the crate `mine`.
+//! Owns files and threads: opens logs, decompresses them, reads them twice on all processors, and writes the results into a
+//! folder. The crate `mine` does the analysis.
 
 mod blocks;
 mod gzip;

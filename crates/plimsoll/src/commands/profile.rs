@@ -1,6 +1,6 @@
 //! `plimsoll profile`: what a server spends its time on, whose code that is, and what a change would bring.
 //!
-//! Owns which profile is read and what is printed. What a profile says is worked out in the crate `profile`.
+//! Owns which profile is read and what is printed. The crate `profile` does the analysis.
 
 mod verify;
 

@@ -1,6 +1,5 @@
-//! `plimsoll report [DIR]`: the results of a folder, rebuilt from what it holds, and judged by
-//! other objectives where some are given; without a folder those of the last command that kept any, also where it
-//! was killed.
+//! `plimsoll report [DIR]`: rebuilds the report of a result folder from its contents, judged by other objectives if some
+//! are given. Without a folder, that of the last command that stored results, even if it was killed.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! `plimsoll run`: one load.
 //!
-//! Owns the command: from flags to what is printed, the files, and the exit code. Carrying the load out is
-//! [`crate::runs::execute`]'s, going on with the pools of an earlier run [`mod@resume`]'s.
+//! Owns the command: from flags to output, files, and the exit code. [`crate::runs::execute`] makes the run; [`mod@resume`]
+//! continues the pools of an earlier run.
 
 mod resume;
 

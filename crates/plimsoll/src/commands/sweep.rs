@@ -1,8 +1,8 @@
 //! `plimsoll sweep`: one load after another, and the curve they make.
 //!
-//! Owns the command: which levels, where to, where the files go, what is printed at the end. A level's
-//! run is [`crate::runs::execute`]'s, the choice of levels and what to read from the curve `verdict`'s,
-//! tables and charts `report`'s. Data flows from [`mod@runner`] (levels one after another, also for
+//! Owns the command: which levels, which target, where the files go, what is printed at the end.
+//! [`crate::runs::execute`] makes a level's run, `verdict` chooses levels and interprets the curve, `report`
+//! renders tables and charts. Data flows from [`mod@runner`] (levels one after another, also for
 //! [`crate::commands::wrktest`]) into [`SweepFiles`] after every level.
 
 pub mod levels;

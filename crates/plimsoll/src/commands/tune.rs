@@ -1,7 +1,7 @@
-//! `plimsoll tune`: the story of a tuning, kept as it happens.
+//! `plimsoll tune`: the record of a tuning, written while it happens.
 //!
-//! Owns the order of the runs and what is written down. Runs are [`crate::profiles::repeat`]'s, predictions those of
-//! `profile whatif`, intervals `verdict`'s.
+//! Owns the order of the runs and what is recorded. [`crate::profiles::repeat`] makes the runs, predictions are those of
+//! `profile whatif`, and `verdict` computes intervals.
 
 mod notebook;
 mod runs;

@@ -1,6 +1,6 @@
 //! `plimsoll watch`: sources without a load, as a live table or as JSON lines.
 //!
-//! Owns the pace and the end. Reading is `observe`'s, the table `report`'s.
+//! Owns the interval and the end. `observe` reads the sources, `report` renders the table.
 
 use std::collections::BTreeSet;
 use std::io;

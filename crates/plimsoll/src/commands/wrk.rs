@@ -1,8 +1,8 @@
 //! Called through a link named `wrk`: wrk's command line, defaults and exit codes, and nothing but
 //! its block on standard output, so that a script written for wrk runs unchanged.
 //!
-//! What a block cannot say (warnings, validity) goes to standard error. Nothing is refused for want
-//! of files or ports: connections that cannot be opened are counted as connect errors, as wrk does.
+//! What has no place in a block (warnings, validity) goes to standard error. A lack of files or ports is not
+//! an error at the start: connections that cannot be opened are counted as connect errors, as wrk does.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

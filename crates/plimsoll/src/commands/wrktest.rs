@@ -1,8 +1,8 @@
 //! `plimsoll wrktest`: wrktest.sh's command line, levels and files, carried out as a sweep; also
 //! through a link named `wrktest.sh`.
 //!
-//! The fourth column of its `.dat` is our success rate: responses with an error status are failures,
-//! where the script counted them as successes. `diff` says so when it joins the two.
+//! The fourth column of its `.dat` is Plimsoll's success rate: responses with an error status are failures,
+//! whereas the script counted them as successes. `diff` says so when it compares the two.
 
 use model::LevelKind;
 use model::units::{exact_duration, parse_duration};

@@ -1,5 +1,5 @@
-//! How many connections this machine has room for: local ports, open files, memory. What they need is asked before the
-//! load begins, so that a number too high is answered at once, with one that fits.
+//! How many connections this machine has room for: local ports, open files, memory. Checked before the load begins, so that
+//! a number that is too high is refused at once, with one that fits.
 
 use model::quote::grouped;
 use net::Route;

@@ -1,8 +1,8 @@
 //! wrk's scripts: from `-s` to the sources of a run, the watch over hooks, and `done`.
 //!
-//! Owns the wiring. The script's hooks and their order are the crate `script`'s, when requests leave
-//! the engine's. A hook that does not return can only be ended with the process: the watch ends the
-//! run without the worker that is stuck, and the command saves what there is and comes to its end.
+//! Connects the crate `script`, which owns the hooks and their order, with the engine, which decides when requests
+//! leave. A hook that does not return can only be ended with the process: the watchdog ends the run without
+//! the worker that is stuck, and the command saves its results and ends.
 
 use std::cell::RefCell;
 use std::io;

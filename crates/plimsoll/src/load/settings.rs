@@ -1,7 +1,6 @@
-//! What holds for a load, value by value, and where each value comes from: a flag, the environment, the
-//! workload file, or a default.
+//! The settings of a load, and where each comes from: a flag, the environment, the workload file, or a default.
 //!
-//! Owns which of them wins, and what no load can have. Plans are made of settings by [`plan`](super::plan).
+//! Owns their precedence, and which settings are impossible. [`plan`](super::plan) makes plans of settings.
 
 use model::random::{GOLDEN, mixed};
 use model::units::{SECOND, exact_duration};

@@ -1,4 +1,4 @@
-//! How much load there is, for how long: what differs between the levels of a sweep, and which of it makes no load.
+//! How much load there is, and for how long: what differs between the levels of a sweep, and which values are impossible.
 
 use model::Nanos;
 use model::quote::{counted, grouped};

@@ -1,4 +1,4 @@
-//! TLS as flags and workload files ask for it.
+//! TLS settings from flags and workload files.
 
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};

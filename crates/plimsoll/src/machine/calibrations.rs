@@ -1,5 +1,5 @@
 //! Calibrations on disk: one file for each machine and kernel interface, under the user's state
-//! folder. A run whose requests are small and plain is put beside its machine's.
+//! folder. A run whose requests are small and plain is compared with its machine's calibration.
 
 use std::fs;
 use std::path::PathBuf;

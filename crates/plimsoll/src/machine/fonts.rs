@@ -1,7 +1,7 @@
 //! Fonts installed on this machine, for characters that the charts' own font lacks.
 //!
-//! Owns where they lie and which are looked at first. Does not own what a font can draw: `report`
-//! does, and draws with those handed back.
+//! Owns where they are and which are tried first. `report` decides what a font can draw, and draws with the fonts
+//! returned.
 
 use std::collections::BTreeSet;
 use std::fs;

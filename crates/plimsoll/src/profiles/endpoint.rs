@@ -1,4 +1,4 @@
-//! Where a server gives its profiles, and what to do where it does not.
+//! Where a server offers its profiles, and what to do if it does not.
 
 use std::time::Duration;
 

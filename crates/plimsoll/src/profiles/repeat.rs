@@ -1,4 +1,4 @@
-//! Runs that are made by other commands than `run`, with the same flags each time: of a verification, of a notebook.
+//! Runs made by other commands than `run`, with the same flags each time: for a verification, for a notebook.
 
 use std::ffi::OsString;
 use std::path::Path;

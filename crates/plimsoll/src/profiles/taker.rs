@@ -1,6 +1,6 @@
-//! Taking profiles while a run measures: threads of this program ask the server for them once the first interval of the
-//! window is over, for so long that they end before the window does. The requests completed meanwhile are counted from
-//! the run's own intervals.
+//! Takes profiles during a run: threads of this program request them from the server after the first interval of the
+//! window, for a time that ends before the window does. The requests completed meanwhile are counted from the run's own
+//! intervals.
 
 use std::io;
 use std::thread::{self, JoinHandle};

@@ -1,8 +1,7 @@
-//! Whether a command may write its result to a folder: nothing that was measured, and no file of somebody else's, is
-//! replaced without a word.
+//! Whether a command may write its result to a folder: neither results nor other files are replaced silently.
 //!
-//! Owns which files tell what a folder holds, and the earlier run that makes way for another. Results of the other kinds
-//! are gone on with, and never replaced: their commands refuse a folder that holds one.
+//! Owns which files show what a folder contains, and moving an earlier run away for a new one. Results of other kinds than
+//! runs are only continued, never replaced: their commands refuse a folder that contains one.
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -1,10 +1,10 @@
-//! What may be resumed by a folder's name alone.
+//! What may be resumed with the name of its folder only.
 //!
-//! A result folder says by which command it was made. It may come from elsewhere, and a command names scripts that
-//! are run, files that are sent and servers that are loaded: so what a folder says is never carried out. When a
-//! command begins a folder it leaves a record in the user's own state folder: the command, and digests of the files
-//! that it names. `--resume DIR` carries out the record's command, and only if it is the folder's and the files are
-//! what they were. Otherwise it is shown, and the user gives it again.
+//! A result folder contains the command that made it. It may come from elsewhere, and a command names scripts to run,
+//! files to send and servers to load: so a folder's command is never run by itself. When a command creates a folder, it
+//! leaves a record in the user's own state folder: the command, and digests of the files that it names. `--resume DIR`
+//! runs the command of the record, and only if it equals the folder's and the files are unchanged. Otherwise the command
+//! is printed, and the user must give it again.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! One command at a time writes to a result folder.
 //!
-//! Owns the lock: a hidden file in the folder, locked by `flock`, in which its holder says who it is. The kernel
-//! gives the lock up with the process, however that ends, so what a killed command leaves is no hindrance.
+//! Owns the lock: a hidden file in the folder, locked by `flock`, that names its holder. The kernel releases the lock when
+//! the process ends in any way, so the lock file of a killed command blocks nobody.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

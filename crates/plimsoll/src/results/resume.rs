@@ -1,7 +1,7 @@
 //! The flags with which a command is resumed when only the folder of an earlier one was named.
 //!
-//! Owns how they are found, for every command that can be resumed: a command says of itself what it is ([`Resumable`]).
-//! Whether a folder's own command may be carried out is [`consent`]'s.
+//! Owns how they are found, for every command that can be resumed; commands implement [`Resumable`]. [`consent`] decides
+//! whether a folder's own command may be run.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Carrying out one plan for a command: its intervals go to the journal and the live line, secrets are masked in what is
-//! kept of responses, and the run is put beside its machine's calibration.
+//! Runs one plan for a command: intervals go to the journal and the live line, secrets are masked in stored samples of
+//! responses, and the run is compared with its machine's calibration.
 
 use std::path::Path;
 

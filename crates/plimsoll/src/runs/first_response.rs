@@ -1,5 +1,5 @@
-//! `--expect-body-like FIRST`: the response with which all others are compared, asked for before the load, one request after
-//! another. Under load the first to come may be the page of errors that the others were to be told from.
+//! `--expect-body-like FIRST`: gets the response with which all others are compared, before the load, by one request after
+//! another. Under load, the first response might be the very error page that the comparison should detect.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,7 @@
 //! `--follow N`: where a URL leads that responds with redirects, found out before the load.
 //!
-//! Redirects are never followed under load: that would measure two requests as one. And nothing is
-//! asked of an address that the user did not name: a redirect to another host, port or scheme is
-//! refused by name.
+//! Redirects are never followed under load: that would measure two requests as one. And no request goes to an
+//! address that the user did not name: a redirect to another host, port or scheme is refused, with its target.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,8 +1,8 @@
 //! Runs one after another: the levels of a sweep, the steps of a search, the rounds of a comparison.
 //!
-//! Owns the rest between two of them, the live line's prefix, that a notice to the user is printed
-//! once, that a script's hooks are called for each run, and that none follows one whose settings do not fit the server. Does not
-//! own which run comes next, nor what becomes of it.
+//! Owns the rest between two runs, the live line's prefix, printing a notice only once, calling a script's hooks for each
+//! run, and stopping after a run whose settings do not fit the server. Does not own which run comes next, nor what happens
+//! with its result.
 
 use std::collections::HashSet;
 use std::sync::Arc;

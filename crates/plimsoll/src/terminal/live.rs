@@ -1,5 +1,5 @@
-//! How a run goes, on standard error: a few lines that are drawn again in place on a terminal, a line a second
-//! elsewhere. Of what is no run, such as one request before it, that it takes long.
+//! The progress of a run, on standard error: a few lines redrawn in place on a terminal, one line per second elsewhere. For
+//! other work, such as a request before a run, a message if it takes long.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;

@@ -1,9 +1,9 @@
-//! The one way to standard output and standard error.
+//! The only module that writes to standard output and standard error; `cargo xtask tidy` checks that.
 //!
-//! Servers, scripts and files from elsewhere have a say in much that is printed: a sample of a response, why a
-//! script ended, the URL in a result. Whatever a terminal would obey in it is spelled here, as in `\u{1b}`; only
-//! the colours of `report` and the live line's own two sequences pass. Secrets in what goes to standard error are masked here, whoever wrote the message. `cargo xtask tidy` keeps every other
-//! module from writing to the two streams. What a script prints by itself is the script's, and goes out as it is.
+//! Much of what is printed comes from servers, scripts and files from elsewhere: a sample of a response, a script's error,
+//! the URL in a result. Control characters in it are escaped here, as in `\u{1b}`; only the colours of `report` and the two
+//! sequences of the live line pass. Secrets in all messages to standard error are masked here. What a script prints by
+//! itself is not changed.
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;

@@ -1,8 +1,8 @@
 //! Ctrl-C, and SIGTERM and SIGHUP (a terminal that is gone), which are taken for it.
 //!
-//! Owns the one flag that they raise, and ending the process where nobody looks at it: a signal that
-//! was asked for once stays asked for, so between two periods of work that look at the flag
-//! somebody else must. What an interrupted load leaves behind is the commands'.
+//! Owns the flag that they set, and ending the process while no command checks the flag: a handler that is installed
+//! once stays installed, so between two periods of work that check the flag something else must. Commands handle
+//! what an interrupted load leaves behind.
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What users of other tools type, and what to type here: a table of flags, one of commands, and one of examples.
+//! What users of other tools type by habit, and what to type instead: tables of flags, of commands, and of examples.
 
 /// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta, bombardier and k6, and those of one command of ours behind another, with
 /// what to do here. A line holds for the commands that have the flags that it names.

@@ -1,4 +1,4 @@
-//! Going on with a search that was interrupted, killed, or out of its time.
+//! Continues a search that was interrupted, was killed, or ran out of time.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The steps of a search one after another: rest, run, judge, keep, write, say.
+//! The steps of a search one after another: rest, run, judge, store, print.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

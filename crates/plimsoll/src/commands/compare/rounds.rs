@@ -1,4 +1,4 @@
-//! The rounds of a comparison: runs in turns, each kept in its own folder.
+//! The rounds of a comparison: runs of both servers in turns, each stored in its own folder.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,8 +1,8 @@
 //! `explain --confirm`: the experiments that confirm or refute the first findings of a run.
 //!
-//! Owns which are carried out, and what is said where one is not. The run is made again by [`again`], its database is
-//! asked by [`plans`], its server profiled by [`profiled`]. What tells about which finding, and what decides, is
-//! `verdict::explain::confirm`'s.
+//! Owns which experiments are made, and what is printed where one is not. [`again`] makes the run again, [`plans`] asks its
+//! database for plans, [`profiled`] profiles its server. `verdict::explain::confirm` decides which experiment a finding needs
+//! and what its result means.
 
 mod again;
 mod plans;

@@ -1,4 +1,4 @@
-//! `plimsoll gate keys`: made, listed, revoked, rotated.
+//! `plimsoll gate keys`: creates, lists, revokes and rotates keys.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! Going on with a sweep that was interrupted or killed.
+//! Continues a sweep that was interrupted or killed.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The levels of a sweep one after another: run, keep, write, rest.
+//! The levels of a sweep one after another: run, store, print, rest.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! The notebook's folder: the story, and every run in a folder of its own.
+//! The notebook's folder: the record of the tuning (`story`), and every run in a folder of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The database of a finding, asked for the plans of the run's statements.
 //!
-//! Its address is what the user gives now, or what the user's own records say the run was given: a folder from
-//! elsewhere names no database that is connected to. A password that the folder does not hold comes from the
-//! environment or the usual files.
+//! Its address is the one that the user gives now, or the one in the user's own record of the run: an address in a folder
+//! from elsewhere is never connected to. A password that the folder does not contain comes from the environment or the usual
+//! files.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
