@@ -61,14 +61,14 @@ const SINK_PAUSE: Duration = Duration::from_millis(500);
 /// How often usage is reported.
 const REPORT_EVERY_S: u32 = 5;
 
-/// What a gateway is started with.
+/// The options of a start.
 #[derive(Debug, Clone, Default)]
 pub struct Setup {
-    /// A configuration file; without one the flags are all there is.
+    /// A configuration file; without one only flags count.
     pub file: Option<PathBuf>,
-    /// What flags say; it goes before what the file says.
+    /// Flags; they take precedence over the file.
     pub flags: Config,
-    /// The kernel interface; `None` takes io_uring where it works.
+    /// The kernel interface; `None`: io_uring if it works.
     pub io: Option<net::Io>,
     /// Take the listeners of the gateway that runs on the same store and addresses, which then ends.
     pub take_over: bool,
@@ -210,9 +210,8 @@ impl Gateway {
         Ok(self)
     }
 
-    /// Reads and checks what a gateway would be started with: the configuration, names, and all files. Nothing is
-    /// started or sent, no port is listened on, no file is changed and none is left. What may not be meant, a sentence
-    /// each.
+    /// Reads and checks everything that a start would use: the configuration, names, and all files. Nothing is started or sent,
+    /// no port is bound, no file is changed or left behind. Returns settings that are probably not intended, a sentence each.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -230,12 +229,12 @@ impl Gateway {
         self.admin.as_ref().map(admin::Served::address)
     }
 
-    /// What the admin API asks for, where it was made by this process.
+    /// The token of the admin API, if this process made it.
     pub fn made_token(&self) -> Option<&str> {
         self.control.made_token()
     }
 
-    /// What carries out changes.
+    /// The handle for changes.
     pub fn control(&self) -> &Arc<Control> {
         &self.control
     }
@@ -255,8 +254,8 @@ impl Gateway {
         self.replaced.load(Ordering::SeqCst)
     }
 
-    /// Takes no more connections, lets requests in flight end, and reports what is left of usage. What went wrong on
-    /// the way, in words.
+    /// Accepts no more connections, lets requests in flight end, and reports the rest of the usage. Returns what went wrong, in
+    /// words.
     pub fn drain(self) -> Vec<String> {
         // The listeners' sockets are let go of before clients could queue in vain.
         drop(self.admin);
@@ -350,7 +349,7 @@ fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBo
     control.add_used();
 }
 
-/// The instant by which a gateway that was asked to stop has stopped, if it stops at all.
+/// The latest instant at which a gateway that was asked to stop should have stopped.
 fn longest_drain(control: &Control) -> Instant {
     let drain = Duration::from_nanos(control.policy().client().drain_ns);
     Instant::now() + drain + takeover::PATIENCE

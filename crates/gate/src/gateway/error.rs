@@ -1,4 +1,4 @@
-//! Why a gateway does not run as it should.
+//! Errors of a gateway.
 
 use std::fmt;
 use std::io;

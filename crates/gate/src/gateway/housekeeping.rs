@@ -15,7 +15,7 @@ use crate::admission::{Asking, ErrorStatuses, Governor, Line, Shortfall, Through
 use crate::policy::NONE;
 use crate::usage::Collector;
 
-/// How often changes of the store are looked for, usage is collected and shares are worked out.
+/// How often changes of the store are looked for, usage is collected and shares are computed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How often the ceiling is moved.
 const GOVERN_EVERY: Duration = Duration::from_millis(500);
@@ -85,7 +85,7 @@ fn collect(control: &Control, collector: &mut Collector) {
     collector.collect(unix_s(), key_id, |route| policy.route_name(route).to_owned());
 }
 
-/// What is known of a line in force.
+/// The state for the line in force.
 #[derive(Default)]
 struct Governed {
     line: Option<(Arc<Line>, Governor)>,

@@ -14,16 +14,16 @@ use crate::usage::{Period, Reached, Whose, reached, used_by_key, used_by_route};
 /// In usage, the number of the key of requests without one.
 const NO_KEY: u64 = 0;
 
-/// What the keys of a store are, all of which were read.
+/// Facts about the keys of a store, found while reading all of them.
 #[derive(Default)]
 pub(super) struct Loaded {
-    /// Whether one has a quota of its own.
+    /// Whether a key has a quota of its own.
     pub(super) has_quota: bool,
-    /// What those that were not revoked name.
+    /// The tiers and routes that keys which are not revoked refer to.
     pub(super) named: NamedByKeys,
 }
 
-/// Puts all keys into the table. They are read once: a million of them are most of the time of a start.
+/// Puts all keys into the table. They are read only once: with a million keys this is most of the time of a start.
 pub(super) fn load(store: &Store, state: &State) -> Result<Loaded, GatewayError> {
     let mut loaded = Loaded::default();
     let each = |record: KeyRecord| {
@@ -53,7 +53,7 @@ pub(super) fn follow(store: &Store, state: &State, key: &KeyRecord) -> Result<()
     Ok(())
 }
 
-/// Has a key that replaces another count in the limits of the first of them, be that revoked.
+/// Makes a key that replaces another count in the limits of the first of them, even if that is revoked.
 fn join_limits(store: &Store, state: &State, key: &KeyRecord) -> Result<(), GatewayError> {
     let first = store.first_of(key.id).map_err(GatewayError::Store)?;
     let Some(slot) = state.keys.find(&key.digest).filter(|_| first != key.id) else {
@@ -69,19 +69,19 @@ fn join_limits(store: &Store, state: &State, key: &KeyRecord) -> Result<(), Gate
     Ok(())
 }
 
-/// Lets `keys add` know which tiers and routes there are.
+/// Stores the names of tiers and routes for `keys add`.
 pub(super) fn record_names(store: &Store, settings: &PolicySettings) -> Result<(), GatewayError> {
     let tiers: Vec<&str> = settings.tiers.iter().map(|tier| tier.name.as_str()).collect();
     let routes: Vec<&str> = settings.routes.iter().map(|route| route.name.as_str()).collect();
     store.record_configured(&tiers, &routes).map_err(GatewayError::Store)
 }
 
-/// Whether something is configured to have quotas.
+/// Whether any quotas are configured.
 pub(super) fn have_quotas(settings: &PolicySettings) -> bool {
     quotas(settings).next().is_some()
 }
 
-/// What has quotas, and which: keys of tiers, tiers as a whole, routes, and all requests together.
+/// Everything that has quotas, with these: keys of tiers, tiers as a whole, routes, and all requests together.
 fn quotas(settings: &PolicySettings) -> impl Iterator<Item = (&str, &str, Quotas)> {
     let of_tier = |tier: &Tier| Quotas { day: tier.day_quota, month: tier.month_quota };
     let tiers = settings.tiers.iter();
@@ -105,13 +105,13 @@ pub(super) struct Used {
     others_of_month: BTreeMap<Whose, u64>,
 }
 
-/// Counts what was written of a quota where that is more than usage says.
+/// Uses the stored count of a quota if it is higher than usage says.
 fn raise<K: Ord>(used: &mut BTreeMap<K, u64>, whose: K, reached: u64) {
     let own = used.entry(whose).or_default();
     *own = reached.max(*own);
 }
 
-/// What came to counts since they were others; `same` says whether they are of the same time.
+/// How much counts have grown; `same` says whether they are of the same period.
 fn less<K: Ord + Clone>(
     now: &BTreeMap<K, u64>,
     then: &BTreeMap<K, u64>,
@@ -205,7 +205,7 @@ impl Used {
         store.each_key(each).map_err(GatewayError::Store)
     }
 
-    /// Has keys, and what has quotas by these settings, begin with it.
+    /// Sets the counts of keys, and of everything that has quotas by these settings, to this.
     pub(super) fn begin(
         &self,
         store: &Store,
@@ -319,7 +319,7 @@ impl Control {
         }
     }
 
-    /// Adds what the gateway that was taken over let through since this one began. To be called once that has ended.
+    /// Adds what the gateway that was taken over let through since this one started. To be called once that one has ended.
     pub(super) fn add_used(&self) {
         let changing = self.changing();
         let (store, settings) = (&changing.store, &changing.settings);

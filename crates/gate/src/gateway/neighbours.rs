@@ -24,7 +24,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// For a gateway that waits at a place, once it does.
+    /// For a gateway that waits at this place already.
     pub(super) fn of(own: PathBuf, replaced: Arc<AtomicBool>) -> Self {
         let made = file_at(&own);
         Self { own, made, replaced }

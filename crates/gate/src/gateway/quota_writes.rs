@@ -14,7 +14,7 @@ use crate::usage::{Reached, ReachedTable, Whose};
 
 /// A count is written once what is not written is this part of what is left of the quota.
 const PART: u64 = 100;
-/// Quotas of which is remembered what was written, and keys that wait to be written, at most.
+/// The most quotas whose written counts are remembered, and keys that wait to be written.
 const REMEMBERED: usize = 1 << 16;
 
 /// A day and a month, each with the requests of it.
@@ -24,11 +24,11 @@ struct Counts {
     month: (u32, u64),
 }
 
-/// What of quotas was written.
+/// The counts of quotas that were written.
 #[derive(Debug)]
 pub(super) struct QuotaWrites {
     written: HashMap<QuotaOf, Counts>,
-    /// Keys whose counts could not be handed on.
+    /// Keys whose counts could not be passed to the writer.
     waiting: HashSet<u32>,
     to_writer: SyncSender<Vec<Reached>>,
 }

@@ -26,20 +26,20 @@ use super::troubles::file_at;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a later gateway may take to start, and an earlier one to answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-/// Rounds of connections that wake who waits at a socket, and connections of each.
+/// Rounds of connections that wake the gateway waiting at a socket, and connections of each round.
 const WAKES: usize = 20;
 const AT_ONCE: usize = 8;
-/// What a later gateway says once it serves.
+/// The message of a later gateway once it serves.
 const READY: u8 = b'!';
 
-/// Where a gateway of this store and first address is found.
+/// The socket at which a gateway of this store and first address is found.
 pub(super) fn place(store: &Path, port: u16) -> PathBuf {
     let mut name = store.as_os_str().to_owned();
     name.push(format!(".{port}.sock"));
     PathBuf::from(name)
 }
 
-/// What the sockets are that are given, in their order.
+/// A description of the sockets that are passed, in their order.
 #[derive(Debug, Serialize, Deserialize)]
 struct Given {
     /// Of each listener: its address, and how many sockets it has.
@@ -86,7 +86,7 @@ impl EarlierGateway {
     /// Asks it to stop. Returns a stream that is closed once it has stopped; `None` where it has already.
     ///
     /// # Errors
-    /// When it no longer listens to this gateway and goes on: two would serve.
+    /// When it no longer listens to this gateway and continues: two would serve.
     pub(super) fn end(mut self) -> Result<Option<UnixStream>, GatewayError> {
         match self.stream.write_all(&[READY]) {
             Ok(()) => Ok(Some(self.stream)),
@@ -100,7 +100,7 @@ impl EarlierGateway {
     }
 }
 
-/// Why no listeners are given at a place.
+/// Why a gateway passes no listeners.
 fn not_given(place: &Path, error: &io::Error) -> String {
     let place = place.display();
     if is_no_end(error) {

@@ -1,5 +1,5 @@
-//! What goes wrong beside the path of requests while a gateway runs: reported once when it begins and once when it ends.
-//! A trouble that comes and goes is reported once a minute at most.
+//! Problems outside of the data path while a gateway runs: each is reported once when it begins and once when it ends. A
+//! problem that comes and goes is reported at most once a minute.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +36,7 @@ impl Kept {
 }
 
 impl Troubles {
-    /// Notes how something is: in trouble, for this reason, or well.
+    /// Notes the state of something: a problem with its reason, or none.
     pub(super) fn set(&self, what: &'static str, why: Option<String>) {
         self.set_at(what, why, net::clock::now() / SECOND);
     }
@@ -54,7 +54,7 @@ impl Troubles {
         }
     }
 
-    /// Has a message printed that is no trouble.
+    /// Prints a message that is not about a problem.
     pub(super) fn say(&self, sentence: String) {
         self.kept().say(sentence);
     }
@@ -94,8 +94,8 @@ pub(super) fn of_store(path: &Path, opened: Option<(u64, u64)>) -> Option<String
     ))
 }
 
-/// What follows where the server that limits are shared by does not answer, and why it does not. `own` is the part of the
-/// load line that this gateway holds.
+/// The message if the server of shared limits does not answer: the reason, and the consequence. `own` is the part of the load
+/// line that this gateway holds.
 pub(super) fn of_shared(why: &str, own: f64) -> String {
     format!(
         "limits are not shared: {why}; keys of tiers with `unshared = \"closed\"` are refused, the others are held by \

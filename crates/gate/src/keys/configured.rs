@@ -1,5 +1,5 @@
-//! What a store knows of the gateway that was last configured with it: the names of tiers and routes, which commands that
-//! make keys look up; a digest of its settings, for the audit log; and which of these names keys refer to.
+//! What a store knows about the gateway that was last configured with it: the names of tiers and routes, which commands for
+//! keys look up; a digest of its settings, for the audit log; and how many keys refer to each name.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl Store {
         Ok(self.meta("usage_place")?.filter(|place| !place.is_empty()))
     }
 
-    /// Keeps where usage is reported; empty for the store.
+    /// Stores where usage is reported; empty for the store itself.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -70,7 +70,7 @@ impl Store {
         self.record("usage_place", place)
     }
 
-    /// Keeps the names of the tiers and routes that a gateway is configured with; they hold no comma.
+    /// Stores the names of the tiers and routes that a gateway is configured with; they contain no comma.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -100,7 +100,7 @@ impl Store {
         Ok(named)
     }
 
-    /// The settings of the configuration that last ran with this store, as they were kept; `None` before the first.
+    /// The settings of the configuration that last ran with this store, as stored; `None` before the first.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -109,10 +109,10 @@ impl Store {
         Ok(self.connection.query_row(query, [], |row| row.get(0)).optional()?)
     }
 
-    /// Keeps the settings of the configuration that runs, and with them what is noted of it, if anything.
+    /// Stores the settings of the configuration that runs, with a note for the audit log, if any.
     ///
     /// # Errors
-    /// When the file cannot be written; neither is kept then.
+    /// When the file cannot be written; then neither is stored.
     pub fn record_settings(
         &self,
         settings: &[u8],

@@ -1,7 +1,7 @@
 //! From a key to its digest: HMAC-SHA-256 under a secret of the store.
 //!
-//! A plain hash would be enough against guessing, since keys have 128 random bits. With the secret, a leaked digest also
-//! says nothing to somebody who has a list of keys.
+//! A plain hash would be enough against guessing, since keys have 128 random bits. With the secret, a leaked digest cannot be
+//! matched with a list of keys either.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::StoreError;
 
 /// Bytes of a digest.
 const DIGEST_BYTES: usize = 32;
-/// What every key begins with, so that scanners for leaked secrets can know one.
+/// The prefix of every key, so that scanners for leaked secrets recognise one.
 pub(crate) const PREFIX: &str = "plk_";
 
 /// A key's digest.
@@ -35,12 +35,12 @@ impl Digest {
 pub struct Digester(hmac::Key);
 
 impl Digester {
-    /// Under this secret.
+    /// A digester with this secret.
     pub fn new(secret: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// The digest of a key, or of anything else that came in its place.
+    /// The digest of a key, or of any other text that a request carries as its key.
     pub fn digest(&self, key: &[u8]) -> Digest {
         let tag = hmac::sign(&self.0, key);
         let mut digest = [0; DIGEST_BYTES];
@@ -70,7 +70,7 @@ pub(crate) fn is_like_key(text: &[u8]) -> bool {
     text.starts_with(PREFIX.as_bytes())
 }
 
-/// Fills `bytes` with random numbers of the system.
+/// Fills `bytes` with random numbers from the system.
 pub(super) fn random(bytes: &mut [u8]) -> Result<(), StoreError> {
     SystemRandom::new().fill(bytes).map_err(|_| StoreError::NoRandomNumbers)
 }

@@ -28,8 +28,8 @@ impl Owners {
         Self { chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(), used: AtomicU32::new(0) }
     }
 
-    /// Keeps a text; its place. To be called by one thread at a time. 0 stands for no text: an empty one, or one that there is
-    /// no room for.
+    /// Stores a text and returns its place. To be called by one thread at a time. 0 means no text: it was empty, or there is no
+    /// room for it.
     pub fn add(&self, text: &str) -> u64 {
         let words = text.len().div_ceil(WORD);
         let mut first = self.used.load(Ordering::Relaxed) as usize;
@@ -63,7 +63,7 @@ impl Owners {
     }
 }
 
-/// Whose a key is, as it lies in the table.
+/// The owner of a key, as stored in the table.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Owner<'a> {
     words: &'a [AtomicU64],

@@ -10,9 +10,9 @@ use crate::limits::Rate;
 
 /// Longest name of an owner or tier.
 const NAME_MAX: usize = 200;
-/// The first second of the year 9999, in seconds since the epoch: no key ends later.
+/// The first second of the year 9999, in seconds since the epoch: no key expires later.
 const ENDS_BEFORE_S: i64 = 253_370_764_800;
-/// What SQLite says of a file that another program holds for longer than is waited.
+/// The text of SQLite's error for a file that another program locks for too long.
 const LOCKED: &str = "database is locked";
 /// Largest quota or length that a file of keys holds: its numbers are signed.
 const NUMBER_MAX: u64 = i64::MAX as u64;
@@ -20,7 +20,7 @@ const NUMBER_MAX: u64 = i64::MAX as u64;
 /// Why the file of keys could not be used.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The file cannot be opened, or is none of ours.
+    /// The file cannot be opened, or is not a store.
     Open {
         /// Which.
         path: PathBuf,
@@ -67,10 +67,10 @@ impl From<rusqlite::Error> for StoreError {
     }
 }
 
-/// What a new key is to be.
+/// The settings of a new key.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewKey {
-    /// Whose it is; may be empty.
+    /// Its owner; may be empty.
     pub owner: String,
     /// Its tier's name; may be empty for the default tier.
     pub tier: String,
@@ -86,13 +86,13 @@ pub struct NewKey {
     pub month_quota: Option<u64>,
     /// Bytes of the longest body, instead of the tier's; 0 for none.
     pub body_max_bytes: Option<u64>,
-    /// Not valid from then on, in seconds since the epoch; 0: without end.
+    /// When it expires, in seconds since the epoch; 0: never.
     pub expires_s: i64,
 }
 
 impl NewKey {
-    /// Whether a key that is made now, in seconds since the epoch, may have these values, as far as no store is needed to
-    /// tell.
+    /// Checks whether a key that is made now, in seconds since the epoch, may have these values, as far as this is possible
+    /// without a store.
     ///
     /// # Errors
     /// What is wrong.
@@ -137,14 +137,14 @@ impl NewKey {
     }
 }
 
-/// A key as it is kept.
+/// A key as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyRecord {
     /// The number that people and usage know it by.
     pub id: u64,
     /// Its digest.
     pub digest: Digest,
-    /// What it was made as.
+    /// Its settings.
     pub key: NewKey,
     /// When it was made, in seconds since the epoch.
     pub created_s: i64,
@@ -152,7 +152,7 @@ pub struct KeyRecord {
     pub revoked_s: Option<i64>,
 }
 
-/// When a change is made, and by whom: `command line`, `admin API`, `SIGHUP`, `changed file`, `start`, `take-over`.
+/// When a change is made, and through what: `command line`, `admin API`, `SIGHUP`, `changed file`, `start`, `take-over`.
 #[derive(Debug, Clone, Copy)]
 pub struct Stamp<'a> {
     /// Seconds since the epoch.

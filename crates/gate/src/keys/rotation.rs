@@ -11,11 +11,11 @@ use super::store::{insert, key_of, log, saturated};
 use super::{KeyRecord, NewKey, Stamp, Store, StoreError, new_key};
 use crate::usage::has_table;
 
-/// Which key each was put in the place of.
+/// The keys that replace others.
 const TABLE: &str =
     "CREATE TABLE IF NOT EXISTS replaced (key INTEGER PRIMARY KEY, old INTEGER NOT NULL) STRICT";
 
-/// Of keys that replace others: each by its number, and the one that it replaces.
+/// For each key that replaces another, by number: the key that it replaces.
 #[derive(Debug, Default)]
 pub struct Replaced(BTreeMap<u64, u64>);
 
@@ -25,7 +25,7 @@ impl Replaced {
         self.0.keys().copied()
     }
 
-    /// The first of the keys that a key stands in the place of; itself where it replaces none.
+    /// The first key in a chain of replacements; the key itself if it replaces none.
     pub fn first(&self, mut id: u64) -> u64 {
         // Numbers ascend, but in a damaged file.
         while let Some(old) = self.0.get(&id).filter(|old| **old < id) {
@@ -36,8 +36,8 @@ impl Replaced {
 }
 
 impl Store {
-    /// Puts a new key in the place of one, with the same settings and counted in the same limits; the old one ends `grace_s` seconds
-    /// from now, at once where that is 0. A key that this one replaced itself ends when it was to end.
+    /// Replaces a key by a new one with the same settings, counted in the same limits. The old key expires `grace_s` seconds
+    /// from now; with 0, at once. A key that the old one replaced expires when it was to expire before.
     ///
     /// # Errors
     /// When there is none in force with this number, it has expired or was replaced before, or the file cannot be written; nothing
@@ -72,7 +72,7 @@ impl Store {
         Ok((key, new))
     }
 
-    /// The first of the keys that a key stands in the place of; itself where it replaces none.
+    /// The first key in a chain of replacements; the key itself if it replaces none.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -104,7 +104,7 @@ impl Store {
     }
 }
 
-/// The last of the keys that stand in the place of one, if any does.
+/// The last key in a chain of replacements that begins with this one; none if it was not replaced.
 fn last_of(connection: &Connection, mut id: u64) -> Result<Option<KeyRecord>, StoreError> {
     let query = "SELECT max(key) FROM replaced WHERE old = ?1 AND key > old";
     let newer = |id: u64| {
@@ -119,7 +119,7 @@ fn last_of(connection: &Connection, mut id: u64) -> Result<Option<KeyRecord>, St
     if id == first { Ok(None) } else { key_of(connection, id) }
 }
 
-/// Why a key that another has replaced is not rotated: it has an end, which the new one would have too.
+/// The error for rotating a key that was replaced already: it expires, and so would the new one.
 fn is_replaced(id: u64, last: &KeyRecord, now_s: i64) -> StoreError {
     let ends_s = last.key.expires_s;
     let has_ended = last.revoked_s.is_some() || ends_s != 0 && ends_s <= now_s;
@@ -132,7 +132,7 @@ fn is_replaced(id: u64, last: &KeyRecord, now_s: i64) -> StoreError {
     })
 }
 
-/// Ends a key that another replaces, now or later.
+/// Lets a key that another replaces expire, now or later.
 fn end(
     transaction: &Transaction<'_>,
     (id, key): (u64, &NewKey),

@@ -1,9 +1,9 @@
 //! The keys that decisions look up: a table that grows in place, with what each key has used of its limits.
 //!
 //! One thread at a time writes ([`Keys::put`] takes a lock for that); readers take no lock. An entry never moves and is
-//! never used for another key, so its slot may be held as long as one likes. The index from digests to slots is an
+//! never used for another key, so its slot stays valid. The index from digests to slots is an
 //! open table of words with linear probing, at most half full. A larger one is filled before it becomes the newest, so
-//! readers find every key in whichever they look; the smaller ones stay allocated, as many places again in all.
+//! readers find every key in any index that they use; the smaller ones stay allocated and together double the memory.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -24,7 +24,7 @@ const INDEXES: usize = 18;
 const LIVE: u32 = 1;
 const REVOKED: u32 = 2;
 
-/// What a key may do. What is `None` is as its tier says.
+/// The settings of a key. `None`: as its tier.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Settings {
     /// The number that people and usage know it by.
@@ -33,7 +33,7 @@ pub struct Settings {
     pub tier: u32,
     /// Number of its set of routes, 0 for all.
     pub routes: u32,
-    /// Not valid from then on, in seconds since the epoch; 0: without end.
+    /// When it expires, in seconds since the epoch; 0: never.
     pub expires_s: i64,
     /// Requests per second.
     pub rate: Option<Rate>,
@@ -58,19 +58,19 @@ pub struct Entry {
     day_most: AtomicU64,
     month_most: AtomicU64,
     body_most: AtomicU64,
-    /// Where its owner is; 0 while nobody is known.
+    /// The place of its owner; 0 while no owner is known.
     owner: AtomicU64,
     tier: AtomicU32,
     routes: AtomicU32,
     at_once_most: AtomicU32,
     /// The slot plus one of the key in whose limits it counts; 0 for its own.
     counted_in: AtomicU32,
-    /// Requests let through that the exchange with other gateways has not taken yet.
+    /// Requests let through that were not reported to other gateways yet.
     pub(crate) untold: AtomicU32,
     state: AtomicU32,
-    /// What of the rate is used.
+    /// How much of the rate is used.
     pub used: Gcra,
-    /// What of its share of the ceiling is used.
+    /// How much of its share of the ceiling is used.
     pub shared: Gcra,
     /// Requests in flight.
     pub in_flight: AtOnce,
@@ -80,12 +80,12 @@ pub struct Entry {
     pub month: Quota,
 }
 
-/// Stands for `None` in an entry.
+/// `None` in an entry.
 const ABSENT: u64 = u64::MAX;
 
 impl Entry {
     fn is(&self, words: &[u64; 4]) -> bool {
-        // All words are compared: how long it takes says nothing of how much is alike.
+        // All words are compared, so the time does not show how many are equal.
         let differences =
             self.digest.iter().zip(words).map(|(own, word)| own.load(Ordering::Relaxed) ^ word);
         differences.fold(0, |all, one| all | one) == 0
@@ -125,7 +125,7 @@ impl Entry {
             && (expires_s == 0 || (unix_s.max(0) as u64) < expires_s)
     }
 
-    /// How many seconds it is valid for yet, unless it is revoked; `None` without end.
+    /// Seconds until it expires, unless it is revoked; `None` if it never does.
     pub(crate) fn left_s(&self, unix_s: i64) -> Option<u64> {
         let expires_s = self.expires_s.load(Ordering::Relaxed);
         (expires_s != 0).then(|| expires_s.saturating_sub(unix_s.max(0) as u64))
@@ -141,7 +141,7 @@ impl Entry {
         self.id.load(Ordering::Relaxed)
     }
 
-    /// What gateways that share limits know it by: half of its digest.
+    /// Its name among gateways that share limits: half of its digest.
     pub(crate) fn name(&self) -> String {
         let word = |at: usize| self.digest[at].load(Ordering::Relaxed);
         format!("{:016x}{:016x}", word(0), word(1))
@@ -170,8 +170,8 @@ impl Entry {
         self.counted_in.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Has its requests count in the limits of the key in this slot. To be called before it is valid: what is taken of one key's
-    /// limits must not be given back to another's.
+    /// Makes its requests count in the limits of the key in this slot. To be called before it is valid: what is taken from one
+    /// key's limits must not be given back to another's.
     pub fn count_in(&self, slot: u32) {
         self.counted_in.store(slot + 1, Ordering::Relaxed);
     }
@@ -241,7 +241,7 @@ impl Keys {
         self.count.load(Ordering::Acquire) as usize
     }
 
-    /// Whether there never was one.
+    /// Whether the table never had a key.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -274,13 +274,13 @@ impl Keys {
         self.entry(slot).counted_in().unwrap_or(slot)
     }
 
-    /// Whose a key is.
+    /// The owner of a key.
     pub fn owner(&self, entry: &Entry) -> Owner<'_> {
         self.owners.at(entry.owner.load(Ordering::Acquire))
     }
 
-    /// Adds a key of nobody, or changes the settings of one that is there and lets it live; its slot. What it used stays.
-    /// `None` when the table is full, at 67 million keys.
+    /// Adds a key without an owner, or changes the settings of an existing one and puts it in force; what it has used stays.
+    /// Returns its slot; `None` if the table is full, at 67 million keys.
     pub fn put(&self, digest: &Digest, settings: &Settings) -> Option<u32> {
         self.put_of("", digest, settings)
     }
@@ -321,14 +321,14 @@ impl Keys {
         Some(slot)
     }
 
-    /// Keeps whose a key is, where nobody is known. To be called by the thread that writes.
+    /// Stores the owner of a key that has none. To be called by the thread that writes.
     fn name_owner(&self, entry: &Entry, owner: &str) {
         if entry.owner.load(Ordering::Relaxed) == 0 {
             entry.owner.store(self.owners.add(owner), Ordering::Release);
         }
     }
 
-    /// Ends a key at once; whether it was there.
+    /// Revokes a key at once. Returns whether it existed.
     pub fn revoke(&self, digest: &Digest) -> bool {
         let found = self.find(digest);
         if let Some(slot) = found {
@@ -338,7 +338,7 @@ impl Keys {
         found.is_some()
     }
 
-    /// A number that changes when a key that is there is revoked.
+    /// A number that changes whenever a key is revoked.
     pub fn revocations(&self) -> u32 {
         self.revocations.load(Ordering::Acquire)
     }
