@@ -23,8 +23,8 @@ const MOST_GAPS: usize = 20;
 /// Values that are summed up for a source over the run: names may change from sample to sample.
 const MOST_FIGURES: usize = 2 * MOST_VALUES;
 
-/// Gauges that a source tells where they are not zero, or are among the highest: in a sample that could tell them and has none
-/// of them, they are zero.
+/// Gauges that a source reports only if they are not zero, or are among the highest. In a sample that could contain such a gauge
+/// and does not, it is zero.
 const ZERO_WHERE_ABSENT: [(&str, Tells); 5] = [
     ("db.waits", Tells::Unless("db.waits")),
     ("listen.queue", Tells::Unless("listen")),
@@ -33,10 +33,10 @@ const ZERO_WHERE_ABSENT: [(&str, Tells); 5] = [
     ("process.connections_to", CONNECTIONS),
 ];
 
-/// Connections are not looked through for each sample, which takes long; where they are, this is told as well.
+/// Connections are not searched for every sample, since that takes long; samples for which they are contain this too.
 const CONNECTIONS: Tells = Tells::With("process.other_sockets");
 
-/// Which samples could tell a gauge.
+/// Which samples could contain a gauge.
 #[derive(Debug, Clone, Copy)]
 enum Tells {
     /// Those that do not say that this is missing.
@@ -146,8 +146,8 @@ pub struct Gap {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Figure {
-    /// Of a gauge its mean over the samples that tell it, or over all where one that does not tell it means zero (who waits
-    /// for what, queues of listeners); of a counter its growth per second.
+    /// Of a gauge, its mean over the samples that contain it, or over all if its absence means zero (connections that wait,
+    /// queues of listeners); of a counter, its growth per second.
     pub mean: f64,
     /// The least that a sample showed; of a counter between two samples, per second.
     pub min: f64,

@@ -1,9 +1,9 @@
-//! Which servers processes wait for, and which clients wait for the processes: connections that they opened, and on how
-//! many of them they sent the last bytes and have no response yet; and connections of clients that sent bytes which
-//! nobody has read.
+//! Which servers processes wait for, and which clients wait for the processes. A process waits on a connection that it
+//! opened if it sent the last bytes and has no response yet. A client waits if it sent bytes that the process has not
+//! read.
 //!
-//! Needs only this end: it uses what the kernel keeps of each connection. Unix sockets (`unix:`) give no such
-//! information.
+//! Needs access to this end only: it uses the kernel's state of each connection. Unix sockets (`unix:`) have no such
+//! state.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,39 +18,39 @@ use net::clock;
 use crate::host::{ask, diagnostics, why};
 use crate::proc::sockets::{self, Connection};
 
-/// Open files of all processes together that are looked through for sockets at most: some 2 us each.
+/// The most open files, of all processes together, that are searched for sockets: some 2 us each.
 const MOST_FILES: usize = 20_000;
-/// Open files from which on they are looked through for sockets that are not known yet only: some 4 ms.
+/// With more open files than this they are searched only if a socket is not known yet: some 4 ms.
 const MANY_FILES: usize = 2_000;
-/// Looks are so far apart that they take no more of a processor than one part in this many, but no further than
-/// [`LONGEST_REST`]: the load beside them may need it.
+/// Searches take at most one part in this many of a processor, since the load may need it: they are that far apart, but at most
+/// [`LONGEST_REST`].
 const ONE_PART_IN: Nanos = 250;
 const LONGEST_REST: Nanos = 4 * SECOND;
-/// Datagrams of an answer that are read, some 80 connections each.
+/// The most datagrams of an answer that are read, some 80 connections each.
 const MOST_ANSWERS: usize = 256;
-/// Other ends that are reported separately, at most.
+/// The most peers that are reported separately.
 const MOST_ENDS: usize = 16;
 
 /// Finds out which peers the processes of one source wait for.
 #[derive(Debug, Default)]
 pub struct Awaited {
-    /// Ends that were seen: every later sample reports them.
+    /// Peers that were seen: every later sample reports them.
     seen: BTreeSet<SocketAddr>,
-    /// Whose the sockets are.
+    /// Which sockets belong to the processes.
     owners: Owners,
-    /// Until then nothing is read again.
+    /// No new search before this instant.
     rests_until: Nanos,
 }
 
 impl Awaited {
     /// Puts into `sample`:
     /// - `process.connections_to{END}` and `process.awaits{END}`: connections that these processes opened, and those of
-    ///   them on which they wait; `process.awaits_first{END}`: of these, those on which nothing has come yet. Of more ends
-    ///   than are told apart, those waited for most are told.
-    /// - `process.unread`: connections that others opened to them, with something in it that they have not read;
-    /// - `process.other_sockets`: sockets that are none of these and listen nowhere, as those of `unix:`.
+    ///   them on which they wait; `process.awaits_first{END}`: of these, those on which nothing has come yet. If there are
+    ///   too many peers, only those waited for most are reported.
+    /// - `process.unread`: connections that clients opened to them, with bytes that they have not read;
+    /// - `process.other_sockets`: all other sockets that do not listen, such as those of `unix:`.
     ///
-    /// Samples get none of these where reading them for each would take too much of a processor.
+    /// Some samples get none of these, so that the searches do not take too much of a processor.
     pub fn read(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
         if clock::now() < self.rests_until {
             return;

@@ -101,9 +101,9 @@ fn explainable<'a>(texts: &[&'a str], quotes: Quotes) -> Result<Vec<&'a str>, St
     Ok(chosen)
 }
 
-/// Columns of a table, by its name in the statement, that a condition compares with something that is known before the
-/// table is read: `(o.user_id = $1)`. What is within a function is none, and neither is what is cast to another type than
-/// text, or compared with another column: an index of the column does not find it.
+/// Columns of a table, by its name in the statement, that a condition compares with a value that is known before the table is
+/// read: `(o.user_id = $1)`. Not those inside a function, cast to another type than text, or compared with another column:
+/// an index of the column does not find these.
 fn compared(condition: &str, alias: &str, operators: &[&str]) -> Vec<String> {
     let mut columns = Vec::new();
     let mut at = 0;

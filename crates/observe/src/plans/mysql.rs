@@ -180,8 +180,8 @@ fn limit_of(rewritten: &str) -> Option<f64> {
     told.split(',').map(|n| n.trim().parse::<f64>().ok()).sum()
 }
 
-/// Rows that are read of a table by a statement that ends after so many. Those that its conditions leave lie evenly among
-/// all, as far as is known: one of one is found after the whole table.
+/// Rows that a statement with a LIMIT reads of a table. Rows that meet its conditions are assumed to be spread evenly: if only one
+/// does, the whole table is read to find it.
 fn read_of(scan: &Scan, limit: Option<f64>) -> f64 {
     match (limit, &scan.way) {
         (None, _) => scan.rows_read,
@@ -249,8 +249,8 @@ fn picked(
     part_of(number(row, 0), number(row, 1), table_rows)
 }
 
-/// The part of a table that one value picks, where so many rows of a sample have so many values. Where each row has its own,
-/// it picks one.
+/// The part of a table that has one value, given the number of different values in a sample of rows. If each row has its own,
+/// one row.
 fn part_of(values: f64, looked_at: f64, table_rows: f64) -> Option<f64> {
     let all = if values >= looked_at { values.max(table_rows) } else { values };
     (values >= 1.0).then(|| 1.0 / all)

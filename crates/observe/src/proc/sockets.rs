@@ -140,7 +140,7 @@ pub fn listener(message: &[u8]) -> Option<Listener> {
     (*state == LISTEN).then_some(Listener { address, queue, backlog, inode })
 }
 
-/// A connection, in the same and the attributes behind. None where it is none, or its state is not told.
+/// A connection, from the message and the attributes behind it. None if it is not one, or its state is missing.
 pub fn connection(message: &[u8]) -> Option<Connection> {
     let state = *message.get(1)?;
     let (waits, answered) = match state {

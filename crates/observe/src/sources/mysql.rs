@@ -1,6 +1,6 @@
-//! MySQL and MariaDB, by SHOW GLOBAL STATUS, the list of processes, and `performance_schema` where that is on. The
-//! watching session itself is left out of what is told of sessions and statements, their number included, but not of the
-//! server's other counters.
+//! MySQL and MariaDB, by SHOW GLOBAL STATUS, the list of processes, and `performance_schema` if it is on. The watching
+//! session itself is left out of the figures of sessions and statements, their number included, but not out of the server's
+//! other counters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

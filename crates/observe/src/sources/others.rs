@@ -10,13 +10,13 @@ pub struct OfOthers {
 }
 
 impl OfOthers {
-    /// Counts so many of the watching session's.
+    /// Counts this many of the watching session.
     pub fn spend(&mut self, own: u64) {
         self.own += own;
     }
 
-    /// What others came to, of this much in all. A server may count what a session did up to a second late, so that what
-    /// is told waits for it instead of falling.
+    /// The count of others, given the total. A server may count what a session did up to a second late; the result then stays
+    /// the same instead of falling.
     pub fn of(&mut self, total: u64) -> u64 {
         if total < self.total {
             // It began anew.

@@ -1,6 +1,6 @@
 //! PostgreSQL, by its statistics views: what `pg_monitor` may read. One transaction a sample, and a second one where
-//! `pg_stat_statements` is there; the watching session itself is left out of what is told of sessions, statements and
-//! transactions, but not of blocks, rows and time.
+//! `pg_stat_statements` is there. The watching session itself is left out of the figures of sessions, statements and
+//! transactions, but not out of those of blocks, rows and time.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -16,12 +16,12 @@ use super::patient::Service;
 use super::statement::{BESIDE_SESSION, Calls, Quotes, Seen, Total, cut, of_others, shape};
 use super::tables::Tables;
 
-/// How long a session of ours may wait for anything, and that it only reads.
+/// Time limits of the watching session, which only reads.
 const SETTINGS: &str = "SET statement_timeout = '2s'; \
     SET lock_timeout = '500ms'; SET default_transaction_read_only = on; SET client_min_messages = error";
 
-/// Each row begins with what it is about. Sizes are estimates of the planner or of the collector, the greater one. Of what
-/// is hidden from this user not even the kind is told; what has a database is a session, or works for one.
+/// Each row begins with its subject. A size is the larger of the planner's and the collector's estimates. If the user may
+/// not see a process, its kind is hidden too; one with a database is a session, or works for one.
 const ALL: &str = "
 SELECT 'database', xact_commit, xact_rollback, blks_hit, blks_read, tup_returned, tup_fetched, temp_bytes, deadlocks,
     current_setting('max_connections'), current_setting('superuser_reserved_connections')
@@ -44,8 +44,8 @@ SELECT b.pid, b.state, left(b.query, 1000), count(*)
     unnest(pg_blocking_pids(w.pid)) AS p (pid) JOIN pg_stat_activity b ON b.pid = p.pid
   WHERE b.wait_event_type IS DISTINCT FROM 'Lock' GROUP BY 1, 2, 3 LIMIT 10";
 
-/// Without their texts, which lie in a file; with the calls and the time of all. Those of others may be hidden, and have no
-/// name then.
+/// Statements without their texts, which are in a file; with the calls and the time of all. Statements of other users may be
+/// hidden, and then have no name.
 const STATEMENTS: &str = "
 SELECT queryid, sum(calls), sum(total_exec_time), sum(rows), sum(sum(calls)) OVER (), sum(sum(total_exec_time)) OVER ()
   FROM pg_stat_statements(false) WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -53,7 +53,7 @@ SELECT queryid, sum(calls), sum(total_exec_time), sum(rows), sum(sum(calls)) OVE
 const TEXTS: &str = "
 SELECT queryid, left(query, 1000) FROM pg_stat_statements
   WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND queryid IS NOT NULL LIMIT 5000";
-/// Samples between two readings of the texts, where statements without a text are among the dearest.
+/// Samples between two readings of the texts, while statements without a text are among those that take most time.
 const TEXTS_EVERY: u64 = 3;
 
 const NO_STATEMENTS: &str = "pg_stat_statements is not there: put it into shared_preload_libraries, restart, and CREATE \

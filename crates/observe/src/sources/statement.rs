@@ -317,8 +317,8 @@ impl Total {
     }
 }
 
-/// Calls of statements since the watching began, of which those are told that took the most time since then: a server's
-/// list goes back to its start.
+/// Calls of statements since the watching began; those that took the most time since then are reported. The server's own
+/// list counts from its start.
 #[derive(Debug, Default)]
 pub struct Calls {
     first: Option<BTreeMap<String, Total>>,
