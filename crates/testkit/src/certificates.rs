@@ -1,4 +1,4 @@
-//! Certificates for servers in tests, made by `openssl` as its users make them.
+//! Certificates for servers in tests, made by `openssl`.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::databases::{output, program};
 
-/// The file with the certificate of who vouches for the server's.
+/// The file with the certificate of the authority that signed the server's.
 pub(crate) const AUTHORITY: &str = "authority.crt";
 /// The file with the server's certificate.
 pub(crate) const CERTIFICATE: &str = "server.crt";
@@ -23,6 +23,8 @@ const EXTENSIONS: &str = "[req]\ndistinguished_name = none\n[none]\n\
 pub enum Signer {
     /// The server itself, by a certificate that is marked as an authority's, as `openssl req -x509` makes them.
     Itself,
+    /// The server itself, by such a certificate that expired a day ago.
+    ItselfExpired,
     /// An authority of its own.
     Authority,
 }
@@ -40,8 +42,14 @@ pub(crate) fn certify(folder: &Path, owner: Option<&str>, signer: Signer) -> Res
         output(openssl.args(more))
     };
     match signer {
-        Signer::Itself => {
+        Signer::Itself | Signer::ItselfExpired => {
             make(CERTIFICATE, KEY, "both", &[])?;
+            if signer == Signer::ItselfExpired {
+                let (certificate, key) = (file(CERTIFICATE), file(KEY));
+                let mut openssl = Command::new(program("openssl")?);
+                openssl.args(["x509", "-in", &certificate, "-signkey", &key, "-days", "-1"]);
+                output(openssl.args(["-out", &certificate]))?;
+            }
             fs::copy(file(CERTIFICATE), file(AUTHORITY)).map_err(|error| error.to_string())?;
         }
         Signer::Authority => {

@@ -88,6 +88,28 @@ fn postgres_over_tls_with_a_certificate_of_its_own() {
     }
 }
 
+/// As with libpq, a certificate that was named is refused after its end too.
+#[test]
+fn an_expired_certificate_is_refused() {
+    if !(Postgres::is_there() && needs::has("openssl")) {
+        return;
+    }
+    let server = Postgres::start_secure(Signer::ItselfExpired).expect("PostgreSQL starts");
+    let url = server.url("postgres").replace("127.0.0.1", "localhost");
+    let ready = (0..200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        server.run("postgres", "SELECT 1").is_ok()
+    });
+    assert!(ready);
+    assert_eq!(asked(&format!("{url}?sslmode=require"), "SELECT 1").as_deref(), Ok("1"));
+    let root = server.authority().display().to_string();
+    for mode in ["verify-ca", "verify-full"] {
+        let why = asked(&format!("{url}?sslmode={mode}&sslrootcert={root}"), "SELECT 1");
+        let why = why.expect_err(mode);
+        assert!(why.contains("certificate") && why.contains("xpired"), "{mode}: {why}");
+    }
+}
+
 #[test]
 fn mariadb_over_tls() {
     const TLS: &str = "SHOW SESSION STATUS LIKE 'Ssl_version'";
