@@ -51,7 +51,6 @@ pub use troubles::Troubles;
 use crate::access::{PageQueue, Writer};
 use crate::admin;
 use crate::config::{AccessLog, Built, Config, ListenConfig, ListenerSettings, NO_ADDRESS, STORE};
-use crate::health::Health;
 use crate::path::{Gate, Identity, Listener, Options};
 use crate::shared::Link;
 use crate::usage::{Collector, Counted, HttpSink, JsonLines, ReachedTable, Reporter, Sink, Sqlite};
@@ -116,17 +115,15 @@ impl Gateway {
         let log = log(&built)
             .map_err(written.named("access_log.path", config.access_log.path.as_ref()))?;
         let shown = ListenerCertificates::of(&built.listeners, &listeners);
-        let workers = config.workers.as_ref().map(|workers| *workers.get_ref());
-        let mut options = Options { listeners, workers, io: given.io.or(setup.io), log: None };
+        let io = given.io.or(setup.io);
+        let options = path_options(&config, &built, listeners, io, log.as_ref());
         let sink = sink(&config, &store, written)?;
         let link = built.shared.clone().map(|place| Arc::new(Link::new(place)));
-        options.log = log.as_ref().map(|log| Arc::clone(log.queue()));
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, collector, reporter) =
             Control::new(setup, &config, &text, built, &store, beside)?;
-        let health: Arc<Health> = Arc::clone(&control.health);
-        let gate = Gate::start(options, Arc::clone(&control.current), health)
-            .map_err(GatewayError::Path)?;
+        let (current, health) = (Arc::clone(&control.current), Arc::clone(&control.health));
+        let gate = Gate::start(options, current, health).map_err(GatewayError::Path)?;
         control.count_by(gate.reader());
         let admin = match control.admin_address() {
             Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
@@ -381,6 +378,23 @@ fn log(built: &Built) -> Result<Option<Arc<Writer>>, GatewayError> {
         Err(error) => {
             Err(GatewayError::File(format!("the access log {}: {error}", path.display())))
         }
+    }
+}
+
+/// What the data path is started with.
+fn path_options(
+    config: &Config,
+    built: &Built,
+    listeners: Vec<Listener>,
+    io: Option<net::Io>,
+    log: Option<&Arc<Writer>>,
+) -> Options {
+    Options {
+        listeners,
+        workers: config.workers.as_ref().map(|workers| *workers.get_ref()),
+        io,
+        busy_poll_ns: built.busy_poll_ns,
+        log: log.map(|log| Arc::clone(log.queue())),
     }
 }
 

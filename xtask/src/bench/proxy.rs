@@ -29,10 +29,10 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The gateway with one worker and a limit on each key's rate that is never met.
-    pub fn gate(plimsoll: &Path, upstream: &str) -> Result<Self> {
+    /// The gateway with one worker, a limit on each key's rate that is never met, and other settings in TOML.
+    pub fn gate(plimsoll: &Path, upstream: &str, settings: &str) -> Result<Self> {
         let rate = format!("{RATE_PER_S}/s");
-        Self::gate_with(plimsoll, upstream, &["ours"], &["--rate", &rate], "")
+        Self::gate_with(plimsoll, upstream, &["ours"], &["--rate", &rate], settings)
     }
 
     /// The gateway with one worker, a key for each of `owners` made with the flags `limits`, and other settings in TOML.
@@ -117,12 +117,23 @@ http {{
     /// Has it come before all other processes on its core, by a real-time priority: it is to have that to itself. Threads that
     /// give way to its others by themselves go on doing so.
     pub fn before_others(self) -> Result<Self> {
+        self.schedule(&["chrt", "--fifo", "--pid", "1"])
+    }
+
+    /// As [`Self::before_others`], as far as a share of the processor does that: a thread that never sleeps and comes before all
+    /// others by a real-time priority is stopped by the kernel for a twentieth of each second.
+    pub fn favoured(self) -> Result<Self> {
+        self.schedule(&["renice", "--priority", "-20", "--pid"])
+    }
+
+    /// Runs a command with the number of each thread that does not give way to others.
+    fn schedule(self, command: &[&str]) -> Result<Self> {
         for task in fs::read_dir(format!("/proc/{}/task", self.id()))? {
             let task = task?;
             if nice(&fs::read_to_string(task.path().join("stat"))?)? <= 0 {
-                let mut command = repo::command("chrt");
-                command.args(["--fifo", "--pid", "1"]).arg(task.file_name());
-                repo::output(&mut command)?;
+                let mut command_of_thread = repo::command(command[0]);
+                command_of_thread.args(&command[1..]).arg(task.file_name());
+                repo::output(&mut command_of_thread)?;
             }
         }
         Ok(self)

@@ -1,9 +1,10 @@
 //! Checks a written configuration and converts it to settings. `routes` converts routes, `reach` compares addresses, `source`
-//! finds where requests carry their keys.
+//! finds where requests carry their keys, `workers` is about threads.
 
 mod reach;
 mod routes;
 mod source;
+mod workers;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -28,8 +29,6 @@ const SECOND: u64 = 1_000_000_000;
 const GATEWAYS_MOST: u32 = 1000;
 /// The most upstreams, routes, and tiers. Keys without a tier take one of the tiers' numbers.
 const EACH_MOST: usize = NAMES_MOST - 1;
-/// The most threads of each listener: more threads than processors are of no use.
-const WORKERS_MOST: usize = 1024;
 /// The smallest and the largest limit on the bytes of a head.
 const HEAD_LEAST: u32 = 1 << 10;
 const HEAD_MOST: u32 = 1 << 20;
@@ -73,6 +72,8 @@ pub struct Built {
     pub access_log: Option<AccessLog>,
     /// The server of shared limits, if any.
     pub shared: Option<Place>,
+    /// How long a worker looks for events before it sleeps; 0: not at all.
+    pub busy_poll_ns: u64,
 }
 
 /// Resolves a host and a port to all addresses that the name has, at least one.
@@ -153,13 +154,14 @@ impl Built {
             trust: None,
         };
         builder.usage(&config.usage)?;
-        builder.workers(config)?;
+        builder.check_workers(config)?;
+        let busy_poll_ns = builder.busy_poll_ns(config)?;
         let access_log = builder.access_log(&config.access_log)?;
         let place = |url: &Spanned<String>| {
             Place::parse(url.get_ref()).map_err(|why| builder.wrong(url, why))
         };
         let shared = config.shared.server.as_ref().map(place).transpose()?;
-        Ok(Self { policy, listeners, admin, access_log, shared })
+        Ok(Self { policy, listeners, admin, access_log, shared, busy_poll_ns })
     }
 }
 
@@ -241,17 +243,6 @@ impl Builder<'_> {
                 written,
                 format!("gateways are 1 to {GATEWAYS_MOST} before one API, this one included; not {count}"),
             )),
-        }
-    }
-
-    fn workers(&self, config: &Config) -> Result<(), ConfigError> {
-        self.count("`workers`", &config.workers)?;
-        match &config.workers {
-            Some(many) if *many.get_ref() > WORKERS_MOST => Err(self.wrong(
-                many,
-                format!("`workers` is at most {WORKERS_MOST}: one for each processor is enough"),
-            )),
-            _ => Ok(()),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A configuration made of flags.
+//! A configuration made of flags, and how it goes before one that is written.
 
 use std::path::PathBuf;
 
@@ -85,5 +85,48 @@ impl From<Flags> for Config {
             workers: flags.workers.map(unplaced),
             ..Self::default()
         }
+    }
+}
+
+impl Config {
+    /// Applies flags, which take precedence over the file.
+    pub fn overrule(&mut self, flags: &Self) {
+        let Self {
+            listen,
+            admin,
+            upstream,
+            route: _,
+            tier: _,
+            keys,
+            limits: _,
+            loadline,
+            gateways: _,
+            authorities: _,
+            client: _,
+            usage,
+            shared: _,
+            access_log,
+            workers,
+            busy_poll: _,
+        } = flags;
+        if !listen.is_empty() {
+            self.listen.clone_from(listen);
+        }
+        if !upstream.is_empty() {
+            self.upstream.clone_from(upstream);
+        }
+        fn over<T: Clone>(own: &mut Option<T>, flag: &Option<T>) {
+            if flag.is_some() {
+                own.clone_from(flag);
+            }
+        }
+        over(&mut self.admin.address, &admin.address);
+        over(&mut self.admin.token_file, &admin.token_file);
+        over(&mut self.keys.store, &keys.store);
+        over(&mut self.loadline, loadline);
+        over(&mut self.usage.json_lines, &usage.json_lines);
+        over(&mut self.access_log.path, &access_log.path);
+        over(&mut self.workers, workers);
+        self.keys.open |= keys.open;
     }
 }

@@ -47,6 +47,7 @@ impl Fixed {
             ("shared.server", format!("{:?}", url(&config.shared.server))),
             ("access_log", format!("{:?}", built.access_log)),
             ("workers", format!("{:?}", config.workers.as_ref().map(toml::Spanned::get_ref))),
+            ("busy_poll", built.busy_poll_ns.to_string()),
         ])
     }
 

@@ -53,6 +53,8 @@ pub struct Options {
     pub workers: Option<usize>,
     /// The kernel interface; `None` takes io_uring where it works.
     pub io: Option<net::Io>,
+    /// How long a worker looks for further events before it sleeps, after each one; 0: not at all.
+    pub busy_poll_ns: u64,
     /// Where requests are logged; `None`: nowhere.
     pub log: Option<Arc<PageQueue>>,
 }
@@ -141,6 +143,7 @@ impl Gate {
             current,
             health,
             log: options.log,
+            busy_poll_ns: options.busy_poll_ns,
             caps: super::connection_caps::Caps::default(),
             stop: RUN.into(),
             counts: (0..threads).map(|_| Counts::default()).collect(),

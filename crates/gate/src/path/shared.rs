@@ -16,6 +16,7 @@ pub(super) struct Shared {
     pub(super) current: Arc<Current>,
     pub(super) health: Arc<Health>,
     pub(super) log: Option<Arc<PageQueue>>,
+    pub(super) busy_poll_ns: u64,
     pub(super) caps: Caps,
     pub(super) stop: AtomicU8,
     pub(super) counts: Vec<Counts>,

@@ -101,6 +101,7 @@ pub(super) fn worker_of(policy: Policy, log: Option<Arc<PageQueue>>) -> (Arc<Sha
         current: Arc::new(Current::new(Arc::new(policy))),
         health: Arc::new(Health::default()),
         log,
+        busy_poll_ns: 0,
         caps: Caps::default(),
         stop: RUN.into(),
         counts: vec![Counts::default()],

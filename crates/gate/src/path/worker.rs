@@ -56,6 +56,10 @@ pub(super) struct Worker {
     /// As the table of keys had it when tunnels of revoked keys were last ended.
     pub(super) revocations: u32,
     pub(super) next_sweep_ns: u64,
+    /// Whether something came since the last look at the time.
+    eventful: bool,
+    /// Until when it looks for events without sleeping.
+    busy_until_ns: u64,
     /// What responses say of the time.
     pub(super) date: Date,
     /// When draining began.
@@ -99,6 +103,8 @@ impl Worker {
             shadows: Shadows::default(),
             revocations,
             next_sweep_ns: 0,
+            eventful: false,
+            busy_until_ns: 0,
             date: Date::default(),
             draining_since_ns: None,
             out: Vec::new(),
@@ -197,6 +203,7 @@ impl<N: Net> Handler<N> for Worker {
         let bounds = *self.policy.client();
         let now = net.now();
         count(&self.counts().accepted);
+        self.eventful = true;
         let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
         // Looked at first: an address at its limit must not cost another client its connection.
@@ -235,6 +242,7 @@ impl<N: Net> Handler<N> for Worker {
 
     #[inline]
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
+        self.eventful = true;
         if token & UP == 0 {
             self.client_event(net, token, event);
         } else {
@@ -269,6 +277,40 @@ impl<N: Net> Handler<N> for Worker {
         if self.drained(now) && self.cut_all(net) == 0 {
             return Next::Finished;
         }
-        Next::Wait(self.next_sweep_ns)
+        if std::mem::take(&mut self.eventful) {
+            self.busy_until_ns = now.saturating_add(self.shared.busy_poll_ns);
+        }
+        if now < self.busy_until_ns {
+            Next::Spin(self.busy_until_ns.min(self.next_sweep_ns))
+        } else {
+            Next::Wait(self.next_sweep_ns)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::wires::{Wires, accepts, worker_of};
+    use crate::policy::Upstream;
+
+    #[test]
+    fn after_an_event_a_worker_looks_for_the_next_before_it_sleeps() {
+        let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
+        let (shared, mut worker) = worker_of(Policy::open(upstream), None);
+        drop(shared);
+        let mut net = Wires::new();
+        let tick = |worker: &mut Worker, net: &mut Wires| worker.tick(net);
+        accepts(&mut worker, &mut net);
+        assert!(matches!(tick(&mut worker, &mut net), Next::Wait(_)), "not unless asked for");
+        Arc::get_mut(&mut worker.shared).unwrap().busy_poll_ns = 50_000;
+        assert!(matches!(tick(&mut worker, &mut net), Next::Wait(_)), "nothing came");
+        accepts(&mut worker, &mut net);
+        let until = net.now + 50_000;
+        assert_eq!(tick(&mut worker, &mut net), Next::Spin(until));
+        net.now = until - 1;
+        assert_eq!(tick(&mut worker, &mut net), Next::Spin(until));
+        net.now = until;
+        assert!(matches!(tick(&mut worker, &mut net), Next::Wait(_)));
     }
 }

@@ -93,7 +93,13 @@ pub fn front_at(settings: PolicySettings, io: net::Io, listener: Listener) -> Fr
 
 pub fn front_of(policy: Policy, io: net::Io, listener: Listener) -> Front {
     let (current, health) = (Arc::new(Current::new(Arc::new(policy))), Arc::new(Health::default()));
-    let options = Options { listeners: vec![listener], workers: Some(1), io: Some(io), log: None };
+    let options = Options {
+        listeners: vec![listener],
+        workers: Some(1),
+        io: Some(io),
+        busy_poll_ns: 0,
+        log: None,
+    };
     let gate = Gate::start(options, Arc::clone(&current), Arc::clone(&health))
         .expect("the gateway starts");
     Front { gate, current, health }

@@ -102,8 +102,13 @@ fn a_port_that_is_taken_is_named() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let address = taken.local_addr().expect("an address");
     let current = Arc::new(Current::new(Arc::new(Policy::open(Upstream::of("api", address)))));
-    let options =
-        Options { listeners: vec![Listener::plain(address)], workers: None, io: None, log: None };
+    let options = Options {
+        listeners: vec![Listener::plain(address)],
+        workers: None,
+        io: None,
+        busy_poll_ns: 0,
+        log: None,
+    };
     let error =
         Gate::start(options, current, Arc::new(Health::default())).expect_err("it is taken");
     assert!(matches!(error, StartError::Listen { .. }));

@@ -176,7 +176,13 @@ fn backends(folder: &TempDir) -> Vec<Backend> {
 fn through(backend: &Backend) -> Gate {
     let policy = Policy::open(Upstream::of(backend.name, backend.address));
     let listener = Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
-    let options = Options { listeners: vec![listener], workers: Some(1), io: None, log: None };
+    let options = Options {
+        listeners: vec![listener],
+        workers: Some(1),
+        io: None,
+        busy_poll_ns: 0,
+        log: None,
+    };
     let current = Arc::new(Current::new(Arc::new(policy)));
     Gate::start(options, current, Arc::new(Health::default())).expect("it starts")
 }

@@ -23,6 +23,7 @@ pub fn gateway(mirror: &Mirror, io: net::Io) -> Gate {
         listeners: vec![Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
         workers: Some(1),
         io: Some(io),
+        busy_poll_ns: 0,
         log: None,
     };
     let current = Arc::new(Current::new(Arc::new(policy)));

@@ -41,6 +41,7 @@ fn gateway(mirror: &Mirror) -> Gate {
         listeners: vec![Listener::plain(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
         workers: Some(1),
         io: Some(net::Io::Epoll),
+        busy_poll_ns: 0,
         log: None,
     };
     let current = Arc::new(Current::new(Arc::new(policy)));

@@ -33,7 +33,7 @@ fn cost_of(proxy: &Proxy, client: &Client<'_>, seconds: u32) -> Result<(Outcome,
 pub fn gate(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::target(bench.plimsoll()?, "0", 1)?;
     let upstream = server.origin();
-    let proxies = [Proxy::gate(bench.plimsoll()?, upstream)?, Proxy::nginx(upstream)?];
+    let proxies = [Proxy::gate(bench.plimsoll()?, upstream, "")?, Proxy::nginx(upstream)?];
     let (few, rate) = cost(bench, &server, &proxies, 64)?;
     let (many, _) = cost(bench, &server, &proxies, 1000)?;
     let mut rows = vec![few, many];

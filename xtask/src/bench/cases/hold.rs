@@ -247,7 +247,7 @@ fn greedy(bench: &Bench, hold: &Hold) -> Result<Vec<Row>> {
 /// Throughput with 1,000 connections through the gateway against direct, of a server that could carry 16,000/s.
 pub fn through(bench: &Bench) -> Result<Vec<Row>> {
     let server = Server::beside_client(bench.plimsoll()?)?;
-    let gate = Proxy::gate(bench.plimsoll()?, server.origin())?;
+    let gate = Proxy::gate(bench.plimsoll()?, server.origin(), "")?;
     let load = "-t1 -c1000";
     let direct = bench.client(load, &server)?.page(PAGE);
     let through = bench.client(load, &server)?.page(PAGE).through(gate.address);

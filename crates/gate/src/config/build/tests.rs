@@ -426,6 +426,11 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
             "line 2, column 11: `workers` is at most",
         ),
         (
+            "loadline = \"capacity.json\"",
+            "busy_poll = \"2ms\"",
+            "line 2, column 13: `busy_poll` is at most 1ms",
+        ),
+        (
             "header = \"X-Token\"\nquery = \"\"",
             "header = \"\"\nquery = \"\"\nbearer = false",
             "line 51, column 10: no request could carry a key",
