@@ -6,10 +6,10 @@
 //!   with what they test.
 //! * [`casestudy`]: servers of the case study, built with Go.
 //! * [`databases`]: PostgreSQL, MariaDB, Redis and memcached, started in a temporary folder and stopped on drop.
-//! * [`misbehaving`]: an HTTP server that works for a while and then fails.
-//! * [`needs`]: third-party programs that tests need; a test is skipped where they are missing.
-//! * [`process`]: servers as separate processes, which print their URL, stopped on drop.
-//! * [`queueing`]: what theory says about queues under Poisson arrivals.
+//! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
+//! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
+//! * [`process`]: servers as processes of their own, which print their URL, ended on drop.
+//! * [`queueing`]: what theory says of queues under Poisson arrivals.
 //! * [`servers`]: third-party servers, started in a temporary folder and stopped on drop.
 //!
 //! Nothing here is part of the product. Of the project's crates it uses only `net`.

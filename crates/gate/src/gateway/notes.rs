@@ -16,7 +16,7 @@ use crate::policy::{PolicySettings, Route, Tier, Upstream};
 const NAME: usize = 100;
 /// Where the interval of a load line's rate is wider than this part of it, the rate is hardly known.
 const WIDE: f64 = 0.5;
-/// In a method of this many letters, one slip makes another; in a longer one, two.
+/// In a method of so many letters, one slip makes another; in a longer one, two.
 const SHORT_METHOD: usize = 4;
 /// Methods that somebody who mistyped one may have meant.
 const COMMON_METHODS: [&str; 8] =

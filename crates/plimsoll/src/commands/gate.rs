@@ -110,7 +110,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
 }
 
-/// The outcomes of all requests, once the gateway has ended.
+/// What came of all requests, once the gateway has ended.
 fn ended(control: &Control) -> String {
     let account = control.usage().account();
     let lost = account.served.saturating_sub(account.reported);
