@@ -21,7 +21,8 @@ const ALL_MISMATCHED: &str =
 
 /// What is done with a run as it comes. Every method may be left out.
 pub trait Observer {
-    /// The run is about to start, and its threads hold nothing open that is opened from now on; `server` are the server's processes, where it runs on this machine.
+    /// The run is about to start: its threads do not share files that are opened from now on. `server`: the server's processes,
+    /// if it runs on this machine.
     fn starting(&mut self, server: &[u32]) {
         let _ = server;
     }
@@ -36,22 +37,22 @@ pub trait Observer {
         let _ = interval;
     }
 
-    /// Whether this interval ends the run early, and by what. Not asked any more once something has ended it.
+    /// Whether this interval ends the run early, and by which rule. Not called again once something has ended the run.
     fn ends(&mut self, interval: &Interval) -> Option<Abort> {
         let _ = interval;
         None
     }
 
-    /// The run is whole, and about to be judged.
+    /// The run is complete, and about to be judged.
     fn concluded(&mut self, run: &mut Run) {
         let _ = run;
     }
 }
 
-/// Nobody looks.
+/// Observes nothing.
 impl Observer for () {}
 
-/// Carries out a plan to its end and judges the result.
+/// Runs a plan to its end and judges the result.
 ///
 /// # Errors
 /// When workers could not start or their net failed.
