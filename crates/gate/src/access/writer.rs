@@ -1,8 +1,7 @@
 //! The thread of the log: pages to lines, lines to the file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +16,8 @@ use crate::policy::Current;
 const LOOK: Duration = Duration::from_millis(20);
 /// Between two attempts to open a file that could not be written.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long the reader of a pipe is waited for at the end, for all that is left.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Writes the log of a gateway.
 #[derive(Debug)]
@@ -59,10 +60,12 @@ impl Writer {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes until it is told to stop, and then what is left. `current` has the names of routes.
+    /// Writes until it is told to stop, and then what is left, as far as the reader of a pipe takes it in time. `current` has the
+    /// names of routes.
     pub fn run(&self, current: &Current, stop: &AtomicBool) {
         let mut file = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut tried: Option<Instant> = None;
+        let mut until: Option<Instant> = None;
         loop {
             let last = stop.load(Ordering::SeqCst);
             if self.reopen.swap(false, Ordering::SeqCst) {
@@ -74,7 +77,10 @@ impl Writer {
                 file = self.opened();
             }
             for page in self.queue.take_full() {
-                self.write(&page, &mut file, current);
+                if until.is_none() && stop.load(Ordering::SeqCst) {
+                    until = Some(Instant::now() + LAST);
+                }
+                self.write(&page, &mut file, current, patience(until));
                 self.queue.give_back(page);
             }
             if last {
@@ -85,7 +91,7 @@ impl Writer {
     }
 
     /// Writes the lines of a page. Those that find no room count as failed.
-    fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current) {
+    fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current, patience: Duration) {
         let (policy, _) = current.get();
         let wall_ns = (net::clock::wall() as i64).wrapping_sub(net::clock::now() as i64);
         let (mut text, mut count, mut rest) = (Vec::with_capacity(2 * page.len()), 0, page);
@@ -95,7 +101,7 @@ impl Writer {
         }
         let mut written = 0;
         if let Some(open) = file {
-            let (whole, result) = lines::append(open, &text);
+            let (whole, result) = lines::append(open, &text, patience);
             written = text[..whole].iter().filter(|byte| **byte == b'\n').count() as u64;
             if !self.noted(result) {
                 *file = None;
@@ -130,12 +136,20 @@ impl Writer {
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
-    lines::open_as(OpenOptions::new().create(true).mode(0o640), path)
+    lines::open(path, 0o640)
+}
+
+/// How long the reader of a pipe is waited for, where all is to be written by an instant.
+fn patience(until: Option<Instant>) -> Duration {
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    left.map_or(lines::PATIENCE, |left| left.min(lines::PATIENCE))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
     use std::io::{Read, Write};
+    use std::os::unix::fs::OpenOptionsExt;
 
     use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 

@@ -120,7 +120,12 @@ fn ended(control: &Control) -> String {
         0 => String::new(),
         cut => format!("; {} cut off at the end of `drain`", counted(cut, "request")),
     };
-    format!("{} answered{cut}{lost}\n", counted(account.served, "request"))
+    let lines = control.log().map(|log| log.queue().counts());
+    let unlogged = match lines.map_or(0, |counts| counts.dropped + counts.failed) {
+        0 => String::new(),
+        lines => format!("; {} of the access log lost", counted(lines, "line")),
+    };
+    format!("{} answered{cut}{lost}{unlogged}\n", counted(account.served, "request"))
 }
 
 /// Says what came of a change of the configuration.
