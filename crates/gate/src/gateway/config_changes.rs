@@ -3,10 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use model::quote::plain;
+
 use super::{GatewayError, Reloaded};
 
 /// Changes that wait to be printed, at most; the oldest are dropped.
 const WAITING_MOST: usize = 100;
+/// Characters of a refusal in the audit log.
+const REFUSAL: usize = 500;
 
 /// A change of the configuration that was attempted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,16 +50,17 @@ impl ConfigChanges {
     }
 }
 
-/// What the audit log says of a change that was refused. Values that the parser of TOML quotes are left out: they may be
-/// secrets.
+/// What the audit log says of a change that was refused, cut short where it is long. Values that the parser of TOML quotes are
+/// left out: they may be secrets.
 pub(super) fn refusal(error: &GatewayError) -> String {
     let text = error.to_string();
-    match (text.find('"'), text.rfind('"')) {
+    let text = match (text.find('"'), text.rfind('"')) {
         (Some(from), Some(to)) if from < to => {
-            format!("configuration refused: {}\"...\"{}", &text[..from], &text[to + 1..])
+            format!("{}\"...\"{}", &text[..from], &text[to + 1..])
         }
-        _ => format!("configuration refused: {text}"),
-    }
+        _ => text,
+    };
+    format!("configuration refused: {}", plain(&text, REFUSAL))
 }
 
 #[cfg(test)]
@@ -68,6 +73,8 @@ mod tests {
         assert_eq!(said("no file"), "configuration refused: no file");
         let quoted = r#"line 1: string "a\"b", expected u32"#;
         assert_eq!(said(quoted), "configuration refused: line 1: string \"...\", expected u32");
+        // The name of a setting may be as long as a configuration.
+        assert!(said(&"a".repeat(1 << 20)).len() < 2 * REFUSAL);
     }
 
     #[test]

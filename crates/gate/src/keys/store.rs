@@ -21,6 +21,8 @@ use crate::limits::Rate;
 
 /// The layout of the tables, in `user_version`.
 const LAYOUT: i64 = 1;
+/// Changes that are kept, the newest ones.
+const CHANGES_KEPT: i64 = 100_000;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -212,7 +214,8 @@ impl Store {
         Ok(number.max(0) as u64)
     }
 
-    /// Changes after a number, oldest first, `most` of them at most.
+    /// Changes after a number, oldest first, `most` of them at most. Of those, the last 100,000 are kept: where the first one has
+    /// not the next number, others were forgotten.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -314,6 +317,7 @@ fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreErro
     )))
 }
 
+/// Notes a change, and forgets the oldest ones where there are too many.
 pub(super) fn log(
     connection: &Connection,
     stamp: &Stamp,
@@ -324,6 +328,8 @@ pub(super) fn log(
         "INSERT INTO changes (at_s, by, key, what) VALUES (?1, ?2, ?3, ?4)",
         params![stamp.at_s, stamp.by, key.map(saturated), what],
     )?;
+    let oldest = connection.last_insert_rowid().saturating_sub(CHANGES_KEPT);
+    connection.execute("DELETE FROM changes WHERE number <= ?1", [oldest])?;
     Ok(())
 }
 
@@ -538,6 +544,18 @@ pub(super) mod tests {
         assert_eq!(words[0], (Some(first), "added"));
         assert_eq!(words.last(), Some(&(Some(third), "revoked")));
         assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);
+    }
+
+    #[test]
+    fn the_oldest_changes_are_forgotten() {
+        let (_folder, mut store) = store();
+        (0..3).for_each(|_| store.note("early", &STAMP).unwrap());
+        let late = "INSERT INTO changes VALUES (?1, 1, 'test', NULL, 'late')";
+        store.connection.execute(late, [CHANGES_KEPT + 1]).unwrap();
+        store.add(&gold(), &STAMP).unwrap();
+        let changes = store.changes_after(0, 100).unwrap();
+        let numbers: Vec<i64> = changes.iter().map(|change| change.number as i64).collect();
+        assert_eq!(numbers, [3, CHANGES_KEPT + 1, CHANGES_KEPT + 2]);
     }
 
     #[test]
