@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use model::quote::plain;
 
@@ -12,6 +13,9 @@ const WAITING_MOST: usize = 100;
 /// Characters of a refusal in the audit log.
 const REFUSAL: usize = 500;
 
+/// What came of a change that was attempted.
+pub(super) type Outcome = Result<Reloaded, GatewayError>;
+
 /// A change of the configuration that was attempted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigChange {
@@ -19,6 +23,8 @@ pub struct ConfigChange {
     pub by: String,
     /// What was to happen with the configuration: `read again`, `replaced`.
     pub what: &'static str,
+    /// When its files began to be read; `None` where the configuration came as text.
+    pub read_at: Option<SystemTime>,
     /// What came of it; in words why nothing was changed.
     pub outcome: Result<Reloaded, String>,
 }
@@ -28,12 +34,8 @@ pub struct ConfigChange {
 pub(super) struct ConfigChanges(Mutex<VecDeque<ConfigChange>>);
 
 impl ConfigChanges {
-    pub(super) fn note(
-        &self,
-        by: &str,
-        what: &'static str,
-        outcome: &Result<Reloaded, GatewayError>,
-    ) {
+    pub(super) fn note(&self, by: &str, read_at: Option<SystemTime>, outcome: &Outcome) {
+        let what = if read_at.is_some() { "read again" } else { "replaced" };
         let outcome = match outcome {
             Ok(reloaded) => Ok(reloaded.clone()),
             Err(error) => Err(error.to_string()),
@@ -42,7 +44,7 @@ impl ConfigChanges {
         if waiting.len() == WAITING_MOST {
             waiting.pop_front();
         }
-        waiting.push_back(ConfigChange { by: by.to_owned(), what, outcome });
+        waiting.push_back(ConfigChange { by: by.to_owned(), what, read_at, outcome });
     }
 
     pub(super) fn take(&self) -> VecDeque<ConfigChange> {
@@ -81,7 +83,7 @@ mod tests {
     fn each_is_taken_once_and_the_oldest_are_left_out() {
         let config_changes = ConfigChanges::default();
         for n in 0..=WAITING_MOST {
-            config_changes.note("test", "replaced", &Err(GatewayError::File(n.to_string())));
+            config_changes.note("test", None, &Err(GatewayError::File(n.to_string())));
         }
         let taken = config_changes.take();
         assert_eq!((taken.len(), taken[0].outcome.clone()), (WAITING_MOST, Err("1".to_owned())));
