@@ -222,8 +222,8 @@ impl Worker {
         if exchange.server != NONE {
             let health = &self.pools.servers[exchange.server as usize].health;
             health.end();
-            if std::mem::take(&mut exchange.on_trial) {
-                health.end_trial();
+            if let Some(trial) = exchange.trial.take() {
+                health.end_trial(trial);
             }
         }
         (exchange.server, exchange.up) = (NONE, NONE);

@@ -135,9 +135,9 @@ impl Worker {
     fn end_trial(&self, client: &mut Client) {
         if let Some(exchange) = &mut client.exchange
             && exchange.first_byte_ns > 0
-            && std::mem::take(&mut exchange.on_trial)
+            && let Some(trial) = exchange.trial.take()
         {
-            self.pools.servers[exchange.server as usize].health.end_trial();
+            self.pools.servers[exchange.server as usize].health.end_trial(trial);
         }
     }
 

@@ -11,6 +11,7 @@ use super::response::is_last;
 use super::to_upstream::send_up;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
+use crate::health::Trial;
 use crate::policy::Shadow;
 
 /// Shadow requests of a worker in flight at most.
@@ -36,8 +37,8 @@ pub(super) struct Mirrored {
     /// What is to be sent once the connection stands.
     waiting: Vec<u8>,
     due_ns: u64,
-    /// It is the one request that tries its server after a rest.
-    on_trial: bool,
+    /// Where it is the one request that tries its server after a rest.
+    trial: Option<Trial>,
 }
 
 /// The shadow requests of a worker.
@@ -109,7 +110,7 @@ impl Worker {
         let Some(number) = number else { return self.policy.state().shadowed.dropped() };
         let now = net.taken_in().at;
         let due = now.saturating_add(timeouts.connect_ns);
-        let Some((token, on_trial)) = self.shadow_connection(net, pool, due) else {
+        let Some((token, trial)) = self.shadow_connection(net, pool, due) else {
             self.shadows.give_back(number);
             return self.policy.state().shadowed.dropped();
         };
@@ -123,21 +124,21 @@ impl Worker {
         } else {
             waiting.extend_from_slice(&client.request);
         }
-        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns, on_trial }));
+        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns, trial }));
         self.policy.state().shadowed.sent();
         if compare {
             exchange.shadow = Shadowing::Sent(number);
         }
     }
 
-    /// An idle connection to a shadow's server, or a new one, and whether the request tries the server.
+    /// An idle connection to a shadow's server, or a new one, and the trial where the request tries the server.
     fn shadow_connection<N: Net>(
         &mut self,
         net: &mut N,
         pool: u32,
         due: u64,
-    ) -> Option<(u32, bool)> {
-        let (server, on_trial) = self.pools.choose(pool, NONE, net.taken_in().at);
+    ) -> Option<(u32, Option<Trial>)> {
+        let (server, trial) = self.pools.choose(pool, NONE, net.taken_in().at);
         if server == NONE {
             return None;
         }
@@ -145,12 +146,12 @@ impl Worker {
         let idle = state.idle.pop();
         let token = idle.or_else(|| self.open_up(net, server, NONE, due).ok());
         let health = &self.pools.servers[server as usize].health;
-        match token {
-            Some(_) => health.begin(),
-            None if on_trial => health.end_trial(),
-            None => {}
+        match (token, trial) {
+            (Some(_), _) => health.begin(),
+            (None, Some(trial)) => health.end_trial(trial),
+            (None, None) => {}
         }
-        Some((token?, on_trial))
+        Some((token?, trial))
     }
 
     /// The connection of a shadow request stands.
@@ -198,8 +199,8 @@ impl Worker {
         let server = &mut self.pools.servers[up.server as usize];
         server.health.succeeded();
         server.health.end();
-        if mirrored.on_trial {
-            server.health.end_trial();
+        if let Some(trial) = mirrored.trial {
+            server.health.end_trial(trial);
         }
         let upstream = &self.pools.pools[server.pool as usize].upstream;
         let idle_until = net.taken_in().at.saturating_add(upstream.keep_alive_ns);
@@ -231,8 +232,8 @@ impl Worker {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();
-        if mirrored.on_trial {
-            server.health.end_trial();
+        if let Some(trial) = mirrored.trial {
+            server.health.end_trial(trial);
         }
         self.policy.state().shadowed.failed();
         self.shadow_ended(mirrored.number, 1, 0);

@@ -34,11 +34,11 @@ impl Worker {
     ) {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
-        let (server, on_trial) = self.pools.choose(exchange.pool, not, now);
+        let (server, trial) = self.pools.choose(exchange.pool, not, now);
         if server == NONE {
             return self.answer_fault(net, client, Fault::Busy, false);
         }
-        (exchange.server, exchange.on_trial) = (server, on_trial);
+        (exchange.server, exchange.trial) = (server, trial);
         let state = &mut self.pools.servers[server as usize];
         state.health.begin();
         if !fresh && let Some(token) = state.idle.pop() {
