@@ -79,7 +79,9 @@ impl Worker {
         if server != NONE && !stale {
             let state = &self.pools.servers[server as usize];
             let rule = self.pools.pools[state.pool as usize].upstream.passive;
-            state.health.did_not_answer(&rule, now);
+            if !matches!(fault, Fault::Upstream(Failure::Local)) {
+                state.health.did_not_answer(&rule, now);
+            }
             if let Fault::Upstream(failure) | Fault::Late(failure) = fault {
                 let closed = matches!(failure, Failure::Closed | Failure::Unread);
                 let begun = !unanswered && closed;

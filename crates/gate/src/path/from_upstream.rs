@@ -269,7 +269,7 @@ impl Worker {
     /// An idle connection, or one that carried a check, has ended so.
     fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<UpstreamConn>, failure: Failure) {
         if up.mirror.is_some() {
-            return self.mirror_ended(net, up);
+            return self.mirror_ended(net, up, failure);
         }
         if up.check != NONE {
             self.check_failed(&up, failure);

@@ -7,6 +7,7 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
+use super::failure::Failure;
 use super::response::is_last;
 use super::to_upstream::send_up;
 use super::upstream::{NONE, UpstreamConn};
@@ -186,7 +187,7 @@ impl Worker {
                     return self.mirror_answered(net, up, keep);
                 }
                 Ok(Some(ResponseEvent::Head(_))) | Err(_) => {
-                    self.mirror_failed(net, &mut up);
+                    self.mirror_failed(net, &mut up, Failure::Framing);
                     return self.drop_up(net, &up, Close::Now);
                 }
             }
@@ -215,20 +216,25 @@ impl Worker {
     }
 
     /// The connection of a shadow request has ended before its response, or with it.
-    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>) {
+    pub(super) fn mirror_ended<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        failure: Failure,
+    ) {
         if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
-        self.mirror_failed(net, &mut up);
+        self.mirror_failed(net, &mut up, failure);
         self.drop_up(net, &up, Close::Now);
     }
 
-    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn) {
+    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn, failure: Failure) {
         let Some(mirrored) = up.mirror.take() else { return };
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;
         // One that was used before may have been closed just then.
-        if up.responses == 0 {
+        if up.responses == 0 && failure != Failure::Local {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();
