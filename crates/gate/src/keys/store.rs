@@ -67,11 +67,11 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
-        may_be_ours(path).map_err(|error| why(error.to_string()))?;
+        may_be_ours(path).map_err(|error| why(error.reason()))?;
         make_private(path).map_err(|error| why(error.to_string()))?;
         let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
-        prepare(&mut connection).map_err(|error| why(error.to_string()))?;
-        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        prepare(&mut connection).map_err(|error| why(error.reason()))?;
+        let secret = secret(&connection).map_err(|error| why(error.reason()))?;
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
@@ -86,10 +86,10 @@ impl Store {
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
         connection.busy_timeout(WAIT).map_err(|error| why(error.to_string()))?;
-        if usable_layout(&connection).map_err(|error| why(error.to_string()))? != LAYOUT {
+        if usable_layout(&connection).map_err(|error| why(error.reason()))? != LAYOUT {
             return Err(why("nothing is in it yet".to_owned()));
         }
-        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        let secret = secret(&connection).map_err(|error| why(error.reason()))?;
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
