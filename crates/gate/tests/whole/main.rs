@@ -6,6 +6,7 @@ mod certificate;
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
 mod renewed;
+mod standing_still;
 
 use std::fs;
 use std::io::Write;
