@@ -24,10 +24,10 @@ const LOOK: Duration = Duration::from_millis(5);
 /// When it cannot be opened.
 pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let options =
-        OpenOptions::new().append(true).create(true).mode(mode).custom_flags(at_once).open(path);
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(mode).custom_flags(at_once);
     // A socket cannot be opened either, and the system says the same of it.
-    options.map_err(|error| match Errno::from_io_error(&error) {
+    options.open(path).map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::NXIO) if is_pipe(path) => io::Error::other(UNREAD),
         _ => error,
     })

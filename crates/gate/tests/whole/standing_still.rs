@@ -41,7 +41,7 @@ fn full_pipe(path: &Path) -> File {
     let mut writer = open(OpenOptions::new().write(true)).expect("it is read");
     let full = loop {
         match writer.write(&[b'\n'; 4096]) {
-            Ok(_) => {}
+            Ok(written) => assert!(written > 0),
             Err(error) => break error.kind(),
         }
     };
