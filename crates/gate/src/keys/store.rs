@@ -3,7 +3,9 @@
 //! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
 //! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -17,6 +19,7 @@ use super::digest::random;
 use super::record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 use super::{Digest, Digester, new_key};
 use crate::config::nearest;
+use crate::escapes::{self, Unit};
 use crate::limits::Rate;
 
 /// The layout of the tables, in `user_version`.
@@ -75,16 +78,15 @@ impl Store {
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
-    /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
+    /// Opens a file of keys to be read, changes nothing of it and leaves no other file: keys of an earlier version's can be
+    /// counted, not read.
     ///
     /// # Errors
     /// As [`Self::open`], and when there is none, or nothing in it.
     pub fn inspect(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
+        let connection = open_to_inspect(path).map_err(|error| why(error.to_string()))?;
         connection.busy_timeout(WAIT).map_err(|error| why(error.to_string()))?;
         if usable_layout(&connection).map_err(|error| why(error.reason()))? != LAYOUT {
             return Err(why("nothing is in it yet".to_owned()));
@@ -333,6 +335,25 @@ pub(super) fn log(
     Ok(())
 }
 
+/// Opens a file to be read. SQLite would make two files beside it, and leave them, where no other process has it open; it makes
+/// none of a file that is said not to change, which is so while there is no log of changes.
+fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match (Path::new(&log).exists(), std::path::absolute(path)) {
+        (false, Ok(path)) => {
+            let mut url = b"file:".to_vec();
+            for &byte in path.as_os_str().as_bytes() {
+                escapes::write(&mut url, Unit { byte, escaped: byte != b'/' });
+            }
+            url.extend_from_slice(b"?immutable=1");
+            Connection::open_with_flags(OsStr::from_bytes(&url), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Connection::open_with_flags(path, flags),
+    }
+}
+
 /// Whether keys can be kept there: in a regular file, or one that is to be made. A device may be readable as an empty
 /// database, and is not ours to change the mode of.
 fn is_file(path: &Path) -> Result<(), String> {
@@ -466,6 +487,19 @@ pub(super) mod tests {
         for (id, expected) in [(old, plain), (new, gold()), (rotated, gold())] {
             assert_eq!(store.key(id).unwrap().unwrap().key, expected);
         }
+    }
+
+    #[test]
+    fn a_store_that_is_looked_at_gets_no_files_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ga?te #1%20.db");
+        let mut store = Store::open(&path).unwrap();
+        store.add(&gold(), &STAMP).unwrap();
+        let count = || Store::inspect(&path).unwrap().count().unwrap();
+        assert_eq!(count(), 1, "as it is in the log of changes");
+        drop(store);
+        assert_eq!(count(), 1);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 
     /// Nor is the mode of such a thing changed.
