@@ -38,15 +38,23 @@ pub(crate) fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
 }
 
-/// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
-/// beyond them is taken back, but of a pipe, whose reader is waited for this long.
-pub(crate) fn append(file: &mut File, lines: &[u8], patience: Duration) -> (usize, io::Result<()>) {
+/// What came of lines that were appended.
+#[derive(Debug)]
+pub(crate) struct Appended {
+    /// Bytes of the lines that were written whole.
+    pub(crate) whole: usize,
+    /// Some of the next one was written too: to a pipe, of which nothing can be taken back.
+    pub(crate) cut: bool,
+    /// Why there are no more.
+    pub(crate) result: io::Result<()>,
+}
+
+/// Appends lines, as many as there is room for. The reader of a pipe is waited for this long.
+pub(crate) fn append(file: &mut File, lines: &[u8], patience: Duration) -> Appended {
     let (written, result) = write_most(file, lines, patience);
     let whole = whole_lines(&lines[..written]);
-    if whole < written {
-        take_back(file, written - whole);
-    }
-    (whole, result)
+    let cut = whole < written && !take_back(file, written - whole);
+    Appended { whole, cut, result }
 }
 
 /// Bytes that were written, and why not all were: [`io::ErrorKind::TimedOut`] where the reader of a pipe did not take them in
@@ -80,14 +88,10 @@ pub(crate) fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
 
-/// Shortens a file by the bytes that were written to it last.
-fn take_back(file: &File, bytes: usize) {
-    if let Ok(about) = file.metadata()
-        && about.is_file()
-    {
-        // Where it cannot be, `end_last` ends the line.
-        let _ = file.set_len(about.len().saturating_sub(bytes as u64));
-    }
+/// Shortens a file by the bytes that were written to it last; whether it could be. Where it could not, `end_last` ends the line.
+fn take_back(file: &File, bytes: usize) -> bool {
+    let about = file.metadata().ok().filter(|about| about.is_file());
+    about.is_some_and(|about| file.set_len(about.len().saturating_sub(bytes as u64)).is_ok())
 }
 
 /// Ends the last line of a file at a path, where a full disk or a killed process has cut it short.
@@ -151,12 +155,12 @@ mod tests {
         let path = folder.path().join("lines");
         fs::write(&path, "one\ntw").unwrap();
         let mut file = open(&path, 0o600).unwrap();
-        take_back(&file, 2);
-        let (whole, result) = append(&mut file, b"three\n", PATIENCE);
-        assert_eq!((whole, result.is_ok()), (6, true));
+        assert!(take_back(&file, 2));
+        let Appended { whole, cut, result } = append(&mut file, b"three\n", PATIENCE);
+        assert_eq!((whole, cut, result.is_ok()), (6, false, true));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
-        let (whole, result) =
-            append(&mut open(Path::new("/dev/full"), 0o600).unwrap(), b"x\n", PATIENCE);
+        let mut full = open(Path::new("/dev/full"), 0o600).unwrap();
+        let Appended { whole, result, .. } = append(&mut full, b"x\n", PATIENCE);
         assert_eq!((whole, result.is_err()), (0, true));
     }
 
@@ -181,7 +185,7 @@ mod tests {
         // The reader takes nothing: more than the pipe holds is given up.
         let mut file = open(&path, 0o600).unwrap();
         let lines = "a line\n".repeat(1 << 20);
-        let (whole, result) = append(&mut file, lines.as_bytes(), LOOK);
+        let Appended { whole, result, .. } = append(&mut file, lines.as_bytes(), LOOK);
         assert!(whole > 0 && whole < lines.len(), "{whole}");
         assert_eq!(result.unwrap_err().to_string(), UNREAD);
     }

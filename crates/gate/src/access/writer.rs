@@ -26,6 +26,8 @@ pub struct Writer {
     format: LogFormat,
     queue: Arc<PageQueue>,
     reopen: AtomicBool,
+    /// The last line that went to a pipe was cut short, and is to be ended.
+    cut: AtomicBool,
     error: Mutex<Option<String>>,
     /// As it was opened first, until lines are written.
     first: Mutex<Option<File>>,
@@ -40,9 +42,9 @@ impl Writer {
     pub fn new(path: &Path, format: LogFormat, queue: Arc<PageQueue>) -> io::Result<Self> {
         let mut file = open(path)?;
         lines::end_last(&mut file, path);
-        let (reopen, error) = (AtomicBool::new(false), Mutex::default());
-        let first = Mutex::new(Some(file));
-        Ok(Self { path: path.to_owned(), format, queue, reopen, error, first })
+        let (reopen, cut) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (error, first) = (Mutex::default(), Mutex::new(Some(file)));
+        Ok(Self { path: path.to_owned(), format, queue, reopen, cut, error, first })
     }
 
     /// The queue that pages come from.
@@ -99,16 +101,28 @@ impl Writer {
             count += 1;
             self.format.write(&mut text, &entry, wall_ns, policy.route_name(entry.route));
         }
-        let mut written = 0;
-        if let Some(open) = file {
-            let (whole, result) = lines::append(open, &text, patience);
-            written = text[..whole].iter().filter(|byte| **byte == b'\n').count() as u64;
-            if !self.noted(result) {
-                *file = None;
-            }
-        }
+        let written = self.append(file, text, patience);
         self.queue.written.fetch_add(written, Ordering::Relaxed);
         self.queue.failed.fetch_add(count - written, Ordering::Relaxed);
+    }
+
+    /// Appends lines, where the file is open; how many were written. A pipe that is full stays open: its reader would take that
+    /// for the end of the log.
+    fn append(&self, file: &mut Option<File>, mut lines: Vec<u8>, patience: Duration) -> u64 {
+        let Some(open) = file else { return 0 };
+        let cut = usize::from(self.cut.load(Ordering::Relaxed));
+        lines.splice(..0, std::iter::repeat_n(b'\n', cut));
+        let appended = lines::append(open, &lines, patience);
+        let ends = lines[..appended.whole].iter().filter(|byte| **byte == b'\n').count();
+        let still_cut = cut > 0 && appended.whole == 0;
+        self.cut.store(appended.cut || still_cut, Ordering::Relaxed);
+        let is_full = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+        let stays_open = appended.result.as_ref().err().is_none_or(is_full);
+        self.noted(appended.result);
+        if !stays_open {
+            *file = None;
+        }
+        ends.saturating_sub(cut) as u64
     }
 
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
@@ -116,6 +130,7 @@ impl Writer {
         match open(&self.path) {
             Ok(mut file) => {
                 lines::end_last(&mut file, &self.path);
+                self.cut.store(false, Ordering::Relaxed);
                 Some(file)
             }
             Err(error) => {
@@ -172,6 +187,34 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         file = open(&folder.path().join("log")).ok();
         assert!(write(&mut file, b"a line\n") && writer.error().is_none());
+    }
+
+    /// It was closed, and the reader, who was only busy, ended.
+    #[test]
+    fn a_full_pipe_stays_open_and_a_line_that_was_cut_is_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
+        let mut reader = reader.expect("it is there");
+        let queue = Arc::new(PageQueue::new(1.0));
+        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let mut file = writer.opened();
+        // More than a pipe holds, in lines that fill no page of it.
+        let line = [b"a".repeat(996), b"\n".to_vec()].concat();
+        let written = writer.append(&mut file, line.repeat(2_000), Duration::ZERO);
+        assert!(written < 2_000 && file.is_some() && writer.error().is_some());
+        let mut came = Vec::new();
+        let drain = |reader: &mut File, came: &mut Vec<u8>| {
+            reader.read_to_end(came).map_err(|error| error.kind())
+        };
+        assert_eq!(drain(&mut reader, &mut came), Err(io::ErrorKind::WouldBlock), "it is open");
+        assert_eq!(writer.append(&mut file, b"b\n".to_vec(), Duration::ZERO), 1);
+        assert_eq!(drain(&mut reader, &mut came), Err(io::ErrorKind::WouldBlock));
+        assert!(came.ends_with(b"\nb\n") && !came.ends_with(b"\n\nb\n"));
+        let whole = came.split(|byte| *byte == b'\n').filter(|came| came.len() == 996).count();
+        assert_eq!((whole as u64, writer.error()), (written, None));
     }
 
     /// It was closed again, and the reader, for whom that is the end, was gone when lines came.
