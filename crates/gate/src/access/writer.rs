@@ -108,13 +108,15 @@ impl Writer {
 
     /// Appends lines, where the file is open; how many were written. A pipe that is full stays open: its reader would take that
     /// for the end of the log.
-    fn append(&self, file: &mut Option<File>, mut lines: Vec<u8>, patience: Duration) -> u64 {
+    fn append(&self, file: &mut Option<File>, mut text: Vec<u8>, patience: Duration) -> u64 {
         let Some(open) = file else { return 0 };
-        let cut = usize::from(self.cut.load(Ordering::Relaxed));
-        lines.splice(..0, std::iter::repeat_n(b'\n', cut));
-        let appended = lines::append(open, &lines, patience);
-        let ends = lines[..appended.whole].iter().filter(|byte| **byte == b'\n').count();
-        let still_cut = cut > 0 && appended.whole == 0;
+        let cut = self.cut.load(Ordering::Relaxed);
+        if cut {
+            text.insert(0, b'\n');
+        }
+        let appended = lines::append(open, &text, patience);
+        let ends = text[..appended.whole].iter().filter(|byte| **byte == b'\n').count();
+        let still_cut = cut && appended.whole == 0;
         self.cut.store(appended.cut || still_cut, Ordering::Relaxed);
         let is_full = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
         let stays_open = appended.result.as_ref().err().is_none_or(is_full);
@@ -122,7 +124,7 @@ impl Writer {
         if !stays_open {
             *file = None;
         }
-        ends.saturating_sub(cut) as u64
+        ends.saturating_sub(usize::from(cut)) as u64
     }
 
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
