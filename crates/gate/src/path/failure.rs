@@ -46,7 +46,7 @@ pub enum Failure {
     Untrusted,
     /// Its response was not complete within the time that the route gives all of it.
     TooLong,
-    /// This machine has no address to reach it from, as of its family.
+    /// This machine has no address to reach it from: none of its family.
     NoAddress,
 }
 
@@ -198,9 +198,7 @@ impl Failure {
             Self::Local => {
                 "cannot be reached for want of local ports, files or memory (see `ulimit -Hn`)"
             }
-            Self::NoAddress => {
-                "cannot be reached from any address of this machine, such as of its family"
-            }
+            Self::NoAddress => "cannot be reached: this machine has no address of its family",
         }
     }
 }
