@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use self::bounded::Bounded;
+use self::bounded::{Bounded, Deadlines};
 use crate::gateway::{Control, GatewayError};
 
 /// Connections at once.
@@ -89,7 +89,7 @@ pub fn serve(
     let work = move || {
         // A scrape goes over thousands of rows: requests go first where all share a processor.
         net::limits::give_way();
-        let listener = Bounded::new(listener, CONNECTIONS);
+        let listener = Bounded::new(listener, CONNECTIONS, Deadlines::default());
         runtime.spawn(axum::serve(listener, api::routes(control)).into_future());
         // Told to stop, or forgotten: either way what is open ends with the runtime.
         let _ = runtime.block_on(stopped);

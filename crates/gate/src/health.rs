@@ -69,8 +69,12 @@ pub enum Taken {
     /// It is well.
     Yes,
     /// Its rest is over, and this request alone tries it: [`ServerHealth::end_trial`] is to be called once it has ended.
-    OnTrial,
+    OnTrial(Trial),
 }
+
+/// A request that tries a server after its rest, by when it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial(u64);
 
 /// A server's state, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +160,11 @@ impl ServerHealth {
         self.in_flight.fetch_sub(1, Relaxed);
     }
 
+    /// Whether nothing is known against it: it is not out, and does not have to be tried first.
+    pub fn is_proven(&self) -> bool {
+        !self.down.load(Relaxed) && self.rests_until_ns.load(Relaxed) == 0
+    }
+
     /// Whether requests may be sent to it.
     pub fn is_well(&self, now_ns: u64) -> bool {
         !self.down.load(Relaxed)
@@ -172,16 +181,16 @@ impl ServerHealth {
         }
         match self.rests_until_ns.load(Relaxed) {
             0 => Taken::Yes,
-            until if until > now_ns || !self.begin_trial(now_ns) => Taken::No,
-            _ => Taken::OnTrial,
+            until if until > now_ns => Taken::No,
+            _ => self.begin_trial(now_ns).map_or(Taken::No, Taken::OnTrial),
         }
     }
 
-    /// Whether this request is the one that tries it.
-    fn begin_trial(&self, now_ns: u64) -> bool {
-        let tried_ns = self.tried_ns.load(Relaxed);
-        let begun = || self.tried_ns.compare_exchange(tried_ns, now_ns.max(1), Relaxed, Relaxed);
-        may_be_tried(tried_ns, now_ns) && begun().is_ok()
+    /// Has a request try it, where no other one does.
+    fn begin_trial(&self, now_ns: u64) -> Option<Trial> {
+        let (tried_ns, trial_ns) = (self.tried_ns.load(Relaxed), now_ns.max(1));
+        let begun = || self.tried_ns.compare_exchange(tried_ns, trial_ns, Relaxed, Relaxed);
+        (may_be_tried(tried_ns, now_ns) && begun().is_ok()).then_some(Trial(trial_ns))
     }
 
     /// A request was answered by it.
@@ -216,9 +225,11 @@ impl ServerHealth {
         }
     }
 
-    /// The request that tried it has ended, with a verdict or without one (the client left).
-    pub fn end_trial(&self) {
-        self.tried_ns.store(0, Relaxed);
+    /// A request that tried it has ended, with a verdict or without one (the client left). Where that took so long that another
+    /// one tries it meanwhile, that goes on.
+    pub fn end_trial(&self, trial: Trial) {
+        // Otherwise it is another one's.
+        let _ = self.tried_ns.compare_exchange(trial.0, 0, Relaxed, Relaxed);
     }
 
     /// No active check looks at it any more: what they found is forgotten, since none would find anything else.
@@ -262,6 +273,13 @@ mod tests {
 
     const RULE: PassiveCheck = PassiveCheck { failures: 3, rest_ns: 100 };
 
+    fn on_trial(server: &ServerHealth, now_ns: u64) -> Option<Trial> {
+        match server.take(now_ns) {
+            Taken::OnTrial(trial) => Some(trial),
+            _ => None,
+        }
+    }
+
     #[test]
     fn failures_in_a_row_take_a_server_out_and_one_request_tries_it() {
         let server = ServerHealth::default();
@@ -275,14 +293,14 @@ mod tests {
         }
         server.did_not_answer(&RULE, 10);
         assert!(server.take(109) == Taken::No && !server.is_well(109));
-        assert_eq!(server.take(110), Taken::OnTrial, "its rest is over");
+        let trial = on_trial(&server, 110).expect("its rest is over");
         assert!(server.take(110) == Taken::No && !server.is_well(110), "one request tries it");
         server.did_not_answer(&RULE, 120);
-        server.end_trial();
+        server.end_trial(trial);
         assert_eq!(server.take(219), Taken::No, "it failed again: another rest, after one failure");
-        assert_eq!(server.take(220), Taken::OnTrial);
+        assert!(on_trial(&server, 220).is_some() && !server.is_proven());
         server.succeeded();
-        assert!(server.is_well(220));
+        assert!(server.is_well(220) && server.is_proven());
         assert_eq!([0; 2].map(|_| server.take(220)), [Taken::Yes; 2]);
     }
 
@@ -292,9 +310,9 @@ mod tests {
         for _ in 0..3 {
             server.did_not_answer(&RULE, 0);
         }
-        assert_eq!(server.take(100), Taken::OnTrial);
-        server.end_trial();
-        assert_eq!(server.take(100), Taken::OnTrial);
+        let trial = on_trial(&server, 100).unwrap();
+        server.end_trial(trial);
+        assert!(on_trial(&server, 100).is_some());
     }
 
     #[test]
@@ -303,11 +321,17 @@ mod tests {
         for _ in 0..3 {
             server.did_not_answer(&RULE, 0);
         }
-        assert_eq!(server.take(100), Taken::OnTrial);
+        let first = on_trial(&server, 100).unwrap();
         let until = 100 + TRIAL_NS;
         assert!(server.take(until - 1) == Taken::No && !server.is_well(until - 1));
-        assert!(server.is_well(until) && server.take(until) == Taken::OnTrial);
+        assert!(server.is_well(until));
+        let second = on_trial(&server, until).unwrap();
         assert_eq!(server.take(until), Taken::No);
+        // The first one ends at last, while the second tries it.
+        server.end_trial(first);
+        assert_eq!(server.take(until), Taken::No);
+        server.end_trial(second);
+        assert!(on_trial(&server, until).is_some());
     }
 
     #[test]

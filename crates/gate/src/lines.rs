@@ -7,56 +7,64 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// What is wrong with a pipe without a reader, or with one that is busy with other things.
 const UNREAD: &str = "nobody reads from this pipe";
 /// How long the reader of a pipe may take for what is appended at once.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks whether there is room in a pipe.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Opens a file to be appended to, and makes it where there is none, with this mode. Writing waits for the reader of a pipe.
+/// Opens a file to be appended to, and makes it where there is none, with this mode. A pipe without a reader is an error, and
+/// writing to a full one is too: the system would wait for a reader without an end.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
-    let file = open_as(OpenOptions::new().create(true).mode(mode), path)?;
-    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
-    Ok(file)
-}
-
-/// Opens a file for [`append`]. A pipe without a reader is an error: the system would wait for one without an end.
-///
-/// # Errors
-/// When it cannot be opened.
-pub(crate) fn open_as(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(mode).custom_flags(at_once);
     // A socket cannot be opened either, and the system says the same of it.
-    let is_pipe = || fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo());
-    options.append(true).custom_flags(at_once).open(path).map_err(
-        |error| match Errno::from_io_error(&error) {
-            Some(Errno::NXIO) if is_pipe() => io::Error::other(UNREAD),
-            _ => error,
-        },
-    )
+    options.open(path).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NXIO) if is_pipe(path) => io::Error::other(UNREAD),
+        _ => error,
+    })
 }
 
-/// Appends lines, as many as there is room for: of how many bytes they are, and why there are no more. What was written of a line
-/// beyond them is taken back, but of a pipe, whose reader is waited for a while.
-pub(crate) fn append(file: &mut File, lines: &[u8]) -> (usize, io::Result<()>) {
-    let (written, result) = write_most(file, lines);
+/// Whether there is a pipe at a path.
+pub(crate) fn is_pipe(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
+}
+
+/// What came of lines that were appended.
+#[derive(Debug)]
+pub(crate) struct Appended {
+    /// Bytes of the lines that were written whole.
+    pub(crate) whole: usize,
+    /// Some of the next one was written too: to a pipe, of which nothing can be taken back.
+    pub(crate) cut: bool,
+    /// Why there are no more.
+    pub(crate) result: io::Result<()>,
+}
+
+/// Appends lines, as many as there is room for. The reader of a pipe is waited for this long.
+pub(crate) fn append(file: &mut File, lines: &[u8], patience: Duration) -> Appended {
+    let (written, result) = write_most(file, lines, patience);
     let whole = whole_lines(&lines[..written]);
-    if whole < written {
-        take_back(file, written - whole);
-    }
-    (whole, result)
+    let cut = whole < written && !take_back(file, written - whole);
+    Appended { whole, cut, result }
 }
 
-/// Bytes that were written, and why not all were.
-fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
-    let until = Instant::now() + PATIENCE;
+/// Bytes that were written, and why not all were: [`io::ErrorKind::TimedOut`] where the reader of a pipe did not take them in
+/// this time.
+pub(crate) fn write_most(
+    out: &mut impl Write,
+    bytes: &[u8],
+    patience: Duration,
+) -> (usize, io::Result<()>) {
+    let until = Instant::now() + patience;
     let mut written = 0;
     while written < bytes.len() {
         match out.write(&bytes[written..]) {
@@ -65,7 +73,7 @@ fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 if Instant::now() > until {
-                    return (written, Err(io::Error::other(UNREAD)));
+                    return (written, Err(io::Error::new(io::ErrorKind::TimedOut, UNREAD)));
                 }
                 thread::sleep(LOOK);
             }
@@ -76,18 +84,14 @@ fn write_most(out: &mut impl Write, bytes: &[u8]) -> (usize, io::Result<()>) {
 }
 
 /// Bytes up to the end of the last whole line.
-fn whole_lines(bytes: &[u8]) -> usize {
+pub(crate) fn whole_lines(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
 }
 
-/// Shortens a file by the bytes that were written to it last.
-fn take_back(file: &File, bytes: usize) {
-    if let Ok(about) = file.metadata()
-        && about.is_file()
-    {
-        // Where it cannot be, `end_last` ends the line.
-        let _ = file.set_len(about.len().saturating_sub(bytes as u64));
-    }
+/// Shortens a file by the bytes that were written to it last; whether it could be. Where it could not, `end_last` ends the line.
+fn take_back(file: &File, bytes: usize) -> bool {
+    let about = file.metadata().ok().filter(|about| about.is_file());
+    about.is_some_and(|about| file.set_len(about.len().saturating_sub(bytes as u64)).is_ok())
 }
 
 /// Ends the last line of a file at a path, where a full disk or a killed process has cut it short.
@@ -139,7 +143,7 @@ mod tests {
     fn of_lines_that_find_no_room_the_whole_ones_are_known() {
         let lines = b"one\ntwo\nthree\n";
         for (room, whole) in [(0, 0), (3, 0), (4, 4), (9, 8), (13, 8), (14, 14), (99, 14)] {
-            let (written, result) = write_most(&mut Room(room), lines);
+            let (written, result) = write_most(&mut Room(room), lines, PATIENCE);
             assert_eq!((written, result.is_ok()), (room.min(14), room >= 14), "{room}");
             assert_eq!(whole_lines(&lines[..written]), whole, "{room}");
         }
@@ -151,11 +155,12 @@ mod tests {
         let path = folder.path().join("lines");
         fs::write(&path, "one\ntw").unwrap();
         let mut file = open(&path, 0o600).unwrap();
-        take_back(&file, 2);
-        let (whole, result) = append(&mut file, b"three\n");
-        assert_eq!((whole, result.is_ok()), (6, true));
+        assert!(take_back(&file, 2));
+        let Appended { whole, cut, result } = append(&mut file, b"three\n", PATIENCE);
+        assert_eq!((whole, cut, result.is_ok()), (6, false, true));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\nthree\n");
-        let (whole, result) = append(&mut open(Path::new("/dev/full"), 0o600).unwrap(), b"x\n");
+        let mut full = open(Path::new("/dev/full"), 0o600).unwrap();
+        let Appended { whole, result, .. } = append(&mut full, b"x\n", PATIENCE);
         assert_eq!((whole, result.is_err()), (0, true));
     }
 
@@ -172,16 +177,15 @@ mod tests {
         let at_once = OFlags::NONBLOCK.bits().cast_signed();
         let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
         let mut file = open(&path, 0o600).unwrap();
-        assert!(!fcntl_getfl(&file).unwrap().contains(OFlags::NONBLOCK));
         file.write_all(b"x\n").unwrap();
         drop(file);
         let mut read = String::new();
         reader.read_to_string(&mut read).unwrap();
         assert_eq!(read, "x\n");
         // The reader takes nothing: more than the pipe holds is given up.
-        let mut file = open_as(&mut OpenOptions::new(), &path).unwrap();
+        let mut file = open(&path, 0o600).unwrap();
         let lines = "a line\n".repeat(1 << 20);
-        let (whole, result) = append(&mut file, lines.as_bytes());
+        let Appended { whole, result, .. } = append(&mut file, lines.as_bytes(), LOOK);
         assert!(whole > 0 && whole < lines.len(), "{whole}");
         assert_eq!(result.unwrap_err().to_string(), UNREAD);
     }

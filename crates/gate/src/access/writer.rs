@@ -1,8 +1,7 @@
 //! The thread of the log: pages to lines, lines to the file.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +16,8 @@ use crate::policy::Current;
 const LOOK: Duration = Duration::from_millis(20);
 /// Between two attempts to open a file that could not be written.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How long the reader of a pipe is waited for at the end, for all that is left.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Writes the log of a gateway.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Writer {
     format: LogFormat,
     queue: Arc<PageQueue>,
     reopen: AtomicBool,
+    /// The last line that went to a pipe was cut short, and is to be ended.
+    cut: AtomicBool,
     error: Mutex<Option<String>>,
     /// As it was opened first, until lines are written.
     first: Mutex<Option<File>>,
@@ -39,9 +42,9 @@ impl Writer {
     pub fn new(path: &Path, format: LogFormat, queue: Arc<PageQueue>) -> io::Result<Self> {
         let mut file = open(path)?;
         lines::end_last(&mut file, path);
-        let (reopen, error) = (AtomicBool::new(false), Mutex::default());
-        let first = Mutex::new(Some(file));
-        Ok(Self { path: path.to_owned(), format, queue, reopen, error, first })
+        let (reopen, cut) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (error, first) = (Mutex::default(), Mutex::new(Some(file)));
+        Ok(Self { path: path.to_owned(), format, queue, reopen, cut, error, first })
     }
 
     /// The queue that pages come from.
@@ -59,10 +62,12 @@ impl Writer {
         self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Writes until it is told to stop, and then what is left. `current` has the names of routes.
+    /// Writes until it is told to stop, and then what is left, as far as the reader of a pipe takes it in time. `current` has the
+    /// names of routes.
     pub fn run(&self, current: &Current, stop: &AtomicBool) {
         let mut file = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut tried: Option<Instant> = None;
+        let mut until: Option<Instant> = None;
         loop {
             let last = stop.load(Ordering::SeqCst);
             if self.reopen.swap(false, Ordering::SeqCst) {
@@ -74,7 +79,10 @@ impl Writer {
                 file = self.opened();
             }
             for page in self.queue.take_full() {
-                self.write(&page, &mut file, current);
+                if until.is_none() && stop.load(Ordering::SeqCst) {
+                    until = Some(Instant::now() + LAST);
+                }
+                self.write(&page, &mut file, current, patience(until));
                 self.queue.give_back(page);
             }
             if last {
@@ -85,7 +93,7 @@ impl Writer {
     }
 
     /// Writes the lines of a page. Those that find no room count as failed.
-    fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current) {
+    fn write(&self, page: &[u8], file: &mut Option<File>, current: &Current, patience: Duration) {
         let (policy, _) = current.get();
         let wall_ns = (net::clock::wall() as i64).wrapping_sub(net::clock::now() as i64);
         let (mut text, mut count, mut rest) = (Vec::with_capacity(2 * page.len()), 0, page);
@@ -93,16 +101,30 @@ impl Writer {
             count += 1;
             self.format.write(&mut text, &entry, wall_ns, policy.route_name(entry.route));
         }
-        let mut written = 0;
-        if let Some(open) = file {
-            let (whole, result) = lines::append(open, &text);
-            written = text[..whole].iter().filter(|byte| **byte == b'\n').count() as u64;
-            if !self.noted(result) {
-                *file = None;
-            }
-        }
+        let written = self.append(file, text, patience);
         self.queue.written.fetch_add(written, Ordering::Relaxed);
         self.queue.failed.fetch_add(count - written, Ordering::Relaxed);
+    }
+
+    /// Appends lines, where the file is open; how many were written. A pipe that is full stays open: its reader would take that
+    /// for the end of the log.
+    fn append(&self, file: &mut Option<File>, mut text: Vec<u8>, patience: Duration) -> u64 {
+        let Some(open) = file else { return 0 };
+        let cut = self.cut.load(Ordering::Relaxed);
+        if cut {
+            text.insert(0, b'\n');
+        }
+        let appended = lines::append(open, &text, patience);
+        let ends = text[..appended.whole].iter().filter(|byte| **byte == b'\n').count();
+        let still_cut = cut && appended.whole == 0;
+        self.cut.store(appended.cut || still_cut, Ordering::Relaxed);
+        let is_full = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+        let stays_open = appended.result.as_ref().err().is_none_or(is_full);
+        self.noted(appended.result);
+        if !stays_open {
+            *file = None;
+        }
+        ends.saturating_sub(usize::from(cut)) as u64
     }
 
     /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
@@ -110,6 +132,7 @@ impl Writer {
         match open(&self.path) {
             Ok(mut file) => {
                 lines::end_last(&mut file, &self.path);
+                self.cut.store(false, Ordering::Relaxed);
                 Some(file)
             }
             Err(error) => {
@@ -130,12 +153,20 @@ impl Writer {
 
 /// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
 fn open(path: &Path) -> io::Result<File> {
-    lines::open_as(OpenOptions::new().create(true).mode(0o640), path)
+    lines::open(path, 0o640)
+}
+
+/// How long the reader of a pipe is waited for, where all is to be written by an instant.
+fn patience(until: Option<Instant>) -> Duration {
+    let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+    left.map_or(lines::PATIENCE, |left| left.min(lines::PATIENCE))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
     use std::io::{Read, Write};
+    use std::os::unix::fs::OpenOptionsExt;
 
     use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 
@@ -158,6 +189,34 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         file = open(&folder.path().join("log")).ok();
         assert!(write(&mut file, b"a line\n") && writer.error().is_none());
+    }
+
+    /// It was closed, and the reader, who was only busy, ended.
+    #[test]
+    fn a_full_pipe_stays_open_and_a_line_that_was_cut_is_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
+        let mut reader = reader.expect("it is there");
+        let queue = Arc::new(PageQueue::new(1.0));
+        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let mut file = writer.opened();
+        // More than a pipe holds, in lines that fill no page of it.
+        let line = [b"a".repeat(996), b"\n".to_vec()].concat();
+        let written = writer.append(&mut file, line.repeat(2_000), Duration::ZERO);
+        assert!(written < 2_000 && file.is_some() && writer.error().is_some());
+        let mut came = Vec::new();
+        let drain = |reader: &mut File, came: &mut Vec<u8>| {
+            reader.read_to_end(came).map_err(|error| error.kind())
+        };
+        assert_eq!(drain(&mut reader, &mut came), Err(io::ErrorKind::WouldBlock), "it is open");
+        assert_eq!(writer.append(&mut file, b"b\n".to_vec(), Duration::ZERO), 1);
+        assert_eq!(drain(&mut reader, &mut came), Err(io::ErrorKind::WouldBlock));
+        assert!(came.ends_with(b"\nb\n") && !came.ends_with(b"\n\nb\n"));
+        let whole = came.split(|byte| *byte == b'\n').filter(|came| came.len() == 996).count();
+        assert_eq!((whole as u64, writer.error()), (written, None));
     }
 
     /// It was closed again, and the reader, for whom that is the end, was gone when lines came.

@@ -8,6 +8,8 @@ use model::secret::mask_address;
 
 /// A name is suggested if at most this many letters differ.
 const NEAR: usize = 3;
+/// Characters of a sentence at most: it may repeat a name or a value that is as long as a configuration.
+const SENTENCE: usize = 1000;
 
 /// What comes before the kind of value that was expected.
 const EXPECTED: &str = ", expected ";
@@ -60,7 +62,8 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = model::quote::visible(&self.what, &[]);
+        let what = shortened(&self.what);
+        let what = model::quote::visible(&what, &[]);
         match self.place {
             Some((line, column)) => write!(f, "line {line}, column {column}: {what}"),
             None => f.write_str(&what),
@@ -69,6 +72,17 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// A sentence without its middle, where it is long: what is wrong is said at its beginning, what is right at its end.
+fn shortened(sentence: &str) -> Cow<'_, str> {
+    let count = sentence.chars().count();
+    if count <= SENTENCE {
+        return sentence.into();
+    }
+    let begin: String = sentence.chars().take(SENTENCE / 2).collect();
+    let end: String = sentence.chars().skip(count - SENTENCE / 2).collect();
+    format!("{begin}…{end}").into()
+}
 
 /// Whether a message of the TOML parser is about a name, and quotes those that there are.
 fn is_name(message: &str) -> bool {
@@ -138,7 +152,10 @@ pub(crate) fn in_words(message: &str, table: &str) -> String {
 
 /// The name nearest to a wrong one, if any is near.
 pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let near = known.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
+    // Looked at first: how long the comparison of a long name takes, and how much memory, is the product of both.
+    let letters = wrong.chars().count();
+    let near = known.filter(|name| name.chars().count().abs_diff(letters) <= NEAR);
+    let near = near.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
     near.filter(|&(distance, name)| distance <= NEAR && distance < name.len())
         .min()
         .map(|(_, name)| name)
@@ -165,6 +182,16 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_is_not_repeated_whole() {
+        let text = format!("{} = 1\n", "b".repeat(100_000));
+        let error = toml::from_str::<crate::config::Config>(&text).unwrap_err();
+        let said = ConfigError::of_toml(&text, &error).to_string();
+        assert!(said.len() < 2 * SENTENCE, "{}", said.len());
+        assert!(said.starts_with("line 1, column 1: unknown field `bbb"), "{said}");
+        assert!(said.contains("`listen`"), "{said}");
+    }
 
     #[test]
     fn types_are_said_in_words() {

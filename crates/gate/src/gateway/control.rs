@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::config_changes::{ConfigChange, ConfigChanges, refusal};
+use super::config_changes::{ConfigChange, ConfigChanges, Outcome, refusal};
 use super::config_files::{BODY, Written, admin_token, load_line, read_text};
 use super::fixed_settings::{Fixed, report_every_s};
 use super::listener_certificates::ListenerCertificates;
@@ -236,9 +236,10 @@ impl Control {
     /// What is wrong with it; nothing has changed then.
     pub fn reload(&self, by: &str) -> Result<Reloaded, GatewayError> {
         let file = self.setup.file.as_deref();
+        let read_at = SystemTime::now();
         let outcome = read(&self.setup)
             .and_then(|(_, text)| self.change_to(Written { text: &text, file }, by));
-        self.note(by, "read again", &outcome);
+        self.note(by, Some(read_at), &outcome);
         outcome
     }
 
@@ -248,7 +249,7 @@ impl Control {
     /// As [`Self::reload`].
     pub fn replace(&self, text: &str, by: &str) -> Result<Reloaded, GatewayError> {
         let outcome = self.change_to(Written { text, file: Some(Path::new(BODY)) }, by);
-        self.note(by, "replaced", &outcome);
+        self.note(by, None, &outcome);
         outcome
     }
 
@@ -258,13 +259,13 @@ impl Control {
     }
 
     /// Notes the outcome of a change, to be printed; in the audit log too where it was refused.
-    fn note(&self, by: &str, what: &'static str, outcome: &Result<Reloaded, GatewayError>) {
+    fn note(&self, by: &str, read_at: Option<SystemTime>, outcome: &Outcome) {
         if let Err(error) = outcome {
             let stamp = Stamp { at_s: unix_s(), by };
             // A store that cannot be written is a trouble of its own; the refusal is printed in any case.
             let _ = self.changing().store.note(&refusal(error), &stamp);
         }
-        self.config_changes.note(by, what, outcome);
+        self.config_changes.note(by, read_at, outcome);
     }
 
     fn change_to(&self, written: Written<'_>, by: &str) -> Result<Reloaded, GatewayError> {
@@ -361,8 +362,8 @@ impl Control {
         settings: &mut PolicySettings,
         asking: Asking,
     ) -> Result<Arc<Policy>, GatewayError> {
-        let asks = asking.asks(changing.has_keys);
-        settings.digester = asks.then(|| changing.store.digester().clone());
+        let digester = || changing.store.digester().clone();
+        settings.digester = asking.asks(changing.has_keys).then(digester);
         let policy = Policy::new(&self.state, settings.clone(), Some(&self.policy()));
         policy.map(Arc::new).map_err(GatewayError::Names)
     }

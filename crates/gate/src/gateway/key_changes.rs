@@ -6,9 +6,12 @@ use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use super::loading::follow;
 use crate::keys::{NewKey, Stamp, Store, StoreError};
+use crate::policy::State;
 
 /// Changes that are read at once.
 const CHANGES_AT_ONCE: u32 = 1000;
+/// Keys that are read at once.
+const KEYS_AT_ONCE: u32 = 1000;
 
 impl Control {
     /// Makes a key, in force at once; it and its number.
@@ -77,8 +80,12 @@ impl Control {
                 .store
                 .changes_after(changing.seen, CHANGES_AT_ONCE)
                 .map_err(GatewayError::Store)?;
-            let Some(newest) = changes.last() else { break };
+            let Some((oldest, newest)) = changes.first().zip(changes.last()) else { break };
             let newest = newest.number;
+            if oldest.number > changing.seen + 1 {
+                // Changes that were not seen are no longer kept: this process was stopped meanwhile.
+                changing.has_keys |= follow_all(&changing.store, self.state())?;
+            }
             for id in changes.iter().filter_map(|change| change.key) {
                 changing.has_keys = true;
                 if let Some(key) = changing.store.key(id).map_err(GatewayError::Store)? {
@@ -94,5 +101,16 @@ impl Control {
             self.troubles().say("the store has a key now: requests are asked for one".to_owned());
         }
         Ok(())
+    }
+}
+
+/// Takes in all keys as they are; whether there is one.
+fn follow_all(store: &Store, state: &State) -> Result<bool, GatewayError> {
+    let mut last = 0;
+    loop {
+        let keys = store.keys_after(last, KEYS_AT_ONCE).map_err(GatewayError::Store)?;
+        let Some(newest) = keys.last() else { return Ok(last > 0) };
+        last = newest.id;
+        keys.iter().try_for_each(|key| follow(store, state, key))?;
     }
 }

@@ -7,6 +7,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use rustix::fs::{Access, access};
+
 use super::config_files::{Written, admin_token};
 use super::control::{built, read, unix_s};
 use super::listener_certificates::ListenerCertificates;
@@ -80,9 +82,14 @@ fn written_files(config: &Config, store: &Path, written: Written<'_>) -> Result<
     Ok(())
 }
 
-/// Whether a file could be written to, or made where there is none.
+/// Whether a file could be written to, or made where there is none. A pipe is not opened: its reader would take the end of the
+/// check for the end of the log. Whether it has a reader is not known then.
 fn can_write(path: &Path) -> Result<(), GatewayError> {
-    let Err(error) = lines::open_as(&mut OpenOptions::new(), path) else { return Ok(()) };
+    let tried = match lines::is_pipe(path) {
+        true => access(path, Access::WRITE_OK).map_err(io::Error::from),
+        false => OpenOptions::new().append(true).open(path).map(drop),
+    };
+    let Err(error) = tried else { return Ok(()) };
     match error.kind() {
         io::ErrorKind::NotFound => can_make_beside(path),
         _ => Err(wrong(path, &error.to_string())),
@@ -118,6 +125,8 @@ mod tests {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::PermissionsExt;
 
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
     use super::*;
 
     #[test]
@@ -131,6 +140,15 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept");
         let below = path.join("gate.db");
         assert!(can_write(&below).is_err(), "a file is no folder");
+    }
+
+    /// Opening it would end a reader that waits for the gateway. One may come until the start.
+    #[test]
+    fn a_pipe_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        assert!(can_write(&path).is_ok());
     }
 
     /// Root may write where the mode says that nobody may.

@@ -14,6 +14,8 @@ const NAME_MAX: usize = 200;
 const ENDS_BEFORE_S: i64 = 253_370_764_800;
 /// The text of SQLite's error for a file that another program locks for too long.
 const LOCKED: &str = "database is locked";
+/// What to do then.
+const HELD: &str = "another program holds it: try again";
 /// Largest quota or length that a file of keys holds: its numbers are signed.
 const NUMBER_MAX: u64 = i64::MAX as u64;
 
@@ -37,16 +39,24 @@ pub enum StoreError {
     NoRandomNumbers,
 }
 
+impl StoreError {
+    /// What went wrong, without what it went wrong with.
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Failed(why) => why,
+            other => other.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Open { path, why } => {
-                let advice = match why.contains(LOCKED) {
-                    true => "another program holds it: try again",
-                    false => "--store names another file",
-                };
+                let advice = if why.contains(LOCKED) { HELD } else { "--store names another file" };
                 write!(f, "{}: {}; {advice}", path.display(), visible(why, &[]))
             }
+            Self::Failed(why) if why.contains(LOCKED) => write!(f, "the key store: {why}; {HELD}"),
             Self::Failed(why) => write!(f, "the key store: {}", visible(why, &[])),
             Self::NoSuchKey(id) => {
                 write!(f, "there is no key {id} in force: `plimsoll gate keys list` shows all")
@@ -184,8 +194,11 @@ mod tests {
     fn a_store_that_is_held_is_no_reason_for_another() {
         let said =
             |why: &str| StoreError::Open { path: "a.db".into(), why: why.into() }.to_string();
-        let held = said("the key store: database is locked");
-        assert!(held.ends_with("; another program holds it: try again"), "{held}");
+        let held = said("database is locked");
+        assert_eq!(held, "a.db: database is locked; another program holds it: try again");
+        let failed = StoreError::Failed("database is locked".into());
+        assert!(failed.to_string().ends_with("; another program holds it: try again"));
+        assert_eq!(failed.reason(), "database is locked");
         assert!(said("it is a folder").ends_with("; --store names another file"));
     }
 }

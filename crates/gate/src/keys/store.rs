@@ -3,7 +3,9 @@
 //! Owns the tables of keys and of changes made to them. A running gateway and commands on the same file see each
 //! other's changes: every change has a number, and [`Store::changes_after`] gives those that one has not seen.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
@@ -17,10 +19,13 @@ use super::digest::random;
 use super::record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 use super::{Digest, Digester, new_key};
 use crate::config::nearest;
+use crate::escapes::{self, Unit};
 use crate::limits::Rate;
 
 /// The layout of the tables, in `user_version`.
 const LAYOUT: i64 = 1;
+/// Changes that are kept, the newest ones.
+const CHANGES_KEPT: i64 = 100_000;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -65,29 +70,28 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
-        may_be_ours(path).map_err(|error| why(error.to_string()))?;
+        may_be_ours(path).map_err(|error| why(error.reason()))?;
         make_private(path).map_err(|error| why(error.to_string()))?;
         let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
-        prepare(&mut connection).map_err(|error| why(error.to_string()))?;
-        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        prepare(&mut connection).map_err(|error| why(error.reason()))?;
+        let secret = secret(&connection).map_err(|error| why(error.reason()))?;
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
-    /// Opens a file of keys to be read, and changes nothing of it: keys of an earlier version's can be counted, not read.
+    /// Opens a file of keys to be read, changes nothing of it and leaves no other file: keys of an earlier version's can be
+    /// counted, not read.
     ///
     /// # Errors
     /// As [`Self::open`], and when there is none, or nothing in it.
     pub fn inspect(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| why(error.to_string()))?;
+        let connection = open_to_inspect(path).map_err(|error| why(error.to_string()))?;
         connection.busy_timeout(WAIT).map_err(|error| why(error.to_string()))?;
-        if usable_layout(&connection).map_err(|error| why(error.to_string()))? != LAYOUT {
+        if usable_layout(&connection).map_err(|error| why(error.reason()))? != LAYOUT {
             return Err(why("nothing is in it yet".to_owned()));
         }
-        let secret = secret(&connection).map_err(|error| why(error.to_string()))?;
+        let secret = secret(&connection).map_err(|error| why(error.reason()))?;
         Ok(Self { connection, digester: Digester::new(&secret) })
     }
 
@@ -212,7 +216,8 @@ impl Store {
         Ok(number.max(0) as u64)
     }
 
-    /// Changes after a number, oldest first, `most` of them at most.
+    /// Changes after a number, oldest first, `most` of them at most. Of those, the last 100,000 are kept: where the first one has
+    /// not the next number, others were forgotten.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -314,6 +319,7 @@ fn check_known(kind: &str, name: &str, known: &[String]) -> Result<(), StoreErro
     )))
 }
 
+/// Notes a change, and forgets the oldest ones where there are too many.
 pub(super) fn log(
     connection: &Connection,
     stamp: &Stamp,
@@ -324,7 +330,28 @@ pub(super) fn log(
         "INSERT INTO changes (at_s, by, key, what) VALUES (?1, ?2, ?3, ?4)",
         params![stamp.at_s, stamp.by, key.map(saturated), what],
     )?;
+    let oldest = connection.last_insert_rowid().saturating_sub(CHANGES_KEPT);
+    connection.execute("DELETE FROM changes WHERE number <= ?1", [oldest])?;
     Ok(())
+}
+
+/// Opens a file to be read. SQLite would make two files beside it, and leave them, where no other process has it open; it makes
+/// none of a file that is said not to change, which is so while there is no log of changes.
+fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match (Path::new(&log).exists(), std::path::absolute(path)) {
+        (false, Ok(path)) => {
+            let mut url = b"file:".to_vec();
+            for &byte in path.as_os_str().as_bytes() {
+                escapes::write(&mut url, Unit { byte, escaped: byte != b'/' });
+            }
+            url.extend_from_slice(b"?immutable=1");
+            Connection::open_with_flags(OsStr::from_bytes(&url), flags | OpenFlags::SQLITE_OPEN_URI)
+        }
+        _ => Connection::open_with_flags(path, flags),
+    }
 }
 
 /// Whether keys can be kept there: in a regular file, or one that is to be made. A device may be readable as an empty
@@ -462,6 +489,19 @@ pub(super) mod tests {
         }
     }
 
+    #[test]
+    fn a_store_that_is_looked_at_gets_no_files_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ga?te #1%20.db");
+        let mut store = Store::open(&path).unwrap();
+        store.add(&gold(), &STAMP).unwrap();
+        let count = || Store::inspect(&path).unwrap().count().unwrap();
+        assert_eq!(count(), 1, "as it is in the log of changes");
+        drop(store);
+        assert_eq!(count(), 1);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
     /// Nor is the mode of such a thing changed.
     #[test]
     fn what_is_no_regular_file_is_no_store() {
@@ -538,6 +578,18 @@ pub(super) mod tests {
         assert_eq!(words[0], (Some(first), "added"));
         assert_eq!(words.last(), Some(&(Some(third), "revoked")));
         assert_eq!(store.last_change().unwrap(), changes.last().unwrap().number);
+    }
+
+    #[test]
+    fn the_oldest_changes_are_forgotten() {
+        let (_folder, mut store) = store();
+        (0..3).for_each(|_| store.note("early", &STAMP).unwrap());
+        let late = "INSERT INTO changes VALUES (?1, 1, 'test', NULL, 'late')";
+        store.connection.execute(late, [CHANGES_KEPT + 1]).unwrap();
+        store.add(&gold(), &STAMP).unwrap();
+        let changes = store.changes_after(0, 100).unwrap();
+        let numbers: Vec<i64> = changes.iter().map(|change| change.number as i64).collect();
+        assert_eq!(numbers, [3, CHANGES_KEPT + 1, CHANGES_KEPT + 2]);
     }
 
     #[test]

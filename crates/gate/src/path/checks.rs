@@ -36,7 +36,9 @@ impl Worker {
                 }
                 // That says nothing of the server.
                 Err(error) if lacks_resources(&error) => {}
-                Err(_) => self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::Local))),
+                Err(_) => {
+                    self.judge(number as u32, Err(CheckFailure::Unanswered(Failure::NoAddress)));
+                }
             }
         }
     }
@@ -81,7 +83,9 @@ impl Worker {
 
     /// A check had no response.
     pub(super) fn check_failed(&self, up: &UpstreamConn, failure: Failure) {
-        self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
+        if failure != Failure::Local {
+            self.judge(up.server, Err(CheckFailure::Unanswered(failure)));
+        }
     }
 
     fn judge(&self, server: u32, found: Result<(), CheckFailure>) {

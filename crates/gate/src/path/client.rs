@@ -11,6 +11,7 @@ use super::proxy::Preface;
 use super::response::Sent;
 use super::shadow::Shadowing;
 use super::upstream::NONE;
+use crate::health::Trial;
 use crate::policy::{Ticket, Timeouts};
 
 /// Bytes of input kept while a request is in flight; beyond it, receiving stops.
@@ -77,8 +78,8 @@ pub(super) struct Exchange {
     /// The connection that carries it, and its server; `NONE` while there is none.
     pub(super) up: u32,
     pub(super) server: u32,
-    /// It is the one request that tries the server after its rest.
-    pub(super) on_trial: bool,
+    /// Where it is the one request that tries the server after its rest.
+    pub(super) trial: Option<Trial>,
     pub(super) attempts_left: u32,
     pub(super) head_only: bool,
     pub(super) http10: bool,
@@ -134,7 +135,7 @@ impl Exchange {
             pool,
             up: NONE,
             server: NONE,
-            on_trial: false,
+            trial: None,
             attempts_left: 0,
             head_only: head.method == "HEAD",
             http10: head.version_minor == 0,

@@ -79,7 +79,9 @@ impl Worker {
         if server != NONE && !stale {
             let state = &self.pools.servers[server as usize];
             let rule = self.pools.pools[state.pool as usize].upstream.passive;
-            state.health.did_not_answer(&rule, now);
+            if !matches!(fault, Fault::Upstream(Failure::Local)) {
+                state.health.did_not_answer(&rule, now);
+            }
             if let Fault::Upstream(failure) | Fault::Late(failure) = fault {
                 let closed = matches!(failure, Failure::Closed | Failure::Unread);
                 let begun = !unanswered && closed;
@@ -222,8 +224,8 @@ impl Worker {
         if exchange.server != NONE {
             let health = &self.pools.servers[exchange.server as usize].health;
             health.end();
-            if std::mem::take(&mut exchange.on_trial) {
-                health.end_trial();
+            if let Some(trial) = exchange.trial.take() {
+                health.end_trial(trial);
             }
         }
         (exchange.server, exchange.up) = (NONE, NONE);

@@ -36,7 +36,7 @@ pub enum Failure {
     Framing,
     /// Its response ended before it was complete, or stopped.
     Cut,
-    /// Nothing local was left for a connection to it: ports or files, or no address of its family.
+    /// Nothing local was left for a connection to it: ports, files or memory. That says nothing of the server.
     Local,
     /// Its certificate has expired.
     Expired,
@@ -46,11 +46,13 @@ pub enum Failure {
     Untrusted,
     /// Its response was not complete within the time that the route gives all of it.
     TooLong,
+    /// This machine has no address to reach it from: none of its family.
+    NoAddress,
 }
 
 impl Failure {
     /// All of them, in order of their numbers.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Refused,
         Self::NotConnected,
         Self::Tls,
@@ -66,6 +68,7 @@ impl Failure {
         Self::OtherName,
         Self::Untrusted,
         Self::TooLong,
+        Self::NoAddress,
     ];
 
     /// How many there are.
@@ -134,9 +137,10 @@ impl Failure {
 
     /// Of a connection that is gone, by what the net says of it.
     pub(super) fn of_gone(up: &UpstreamConn, gone: net::Failure) -> Self {
-        let lacks_port = gone.errno == Errno::ADDRNOTAVAIL.raw_os_error();
+        let wants = [Errno::ADDRNOTAVAIL, Errno::NOBUFS, Errno::NOMEM];
+        let is_want = wants.iter().any(|errno| errno.raw_os_error() == gone.errno);
         match gone.during {
-            net::Operation::Connect if lacks_port => Self::Local,
+            net::Operation::Connect if is_want => Self::Local,
             _ => Self::of_lost(up),
         }
     }
@@ -167,7 +171,8 @@ impl Failure {
             Self::OtherName => "The API could not be reached: its certificate is for another name.",
             Self::Untrusted => "The API could not be reached: its certificate is not trusted.",
             Self::TooLong => "The API took too long to end its response.",
-            Self::Local => "The gateway has no address, port or file left to reach the API.",
+            Self::Local => "The gateway has no port, file or memory left to reach the API.",
+            Self::NoAddress => "The gateway has no address to reach the API from.",
         }
     }
 
@@ -191,8 +196,9 @@ impl Failure {
             }
             Self::TooLong => "does not end responses in time (`whole` of the route's `timeouts`)",
             Self::Local => {
-                "cannot be reached for want of a local address, ports or files (see `ulimit -Hn`)"
+                "cannot be reached for want of local ports, files or memory (see `ulimit -Hn`)"
             }
+            Self::NoAddress => "cannot be reached: this machine has no address of its family",
         }
     }
 }

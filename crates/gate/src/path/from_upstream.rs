@@ -135,9 +135,9 @@ impl Worker {
     fn end_trial(&self, client: &mut Client) {
         if let Some(exchange) = &mut client.exchange
             && exchange.first_byte_ns > 0
-            && std::mem::take(&mut exchange.on_trial)
+            && let Some(trial) = exchange.trial.take()
         {
-            self.pools.servers[exchange.server as usize].health.end_trial();
+            self.pools.servers[exchange.server as usize].health.end_trial(trial);
         }
     }
 
@@ -269,7 +269,7 @@ impl Worker {
     /// An idle connection, or one that carried a check, has ended so.
     fn up_without_client<N: Net>(&mut self, net: &mut N, up: Box<UpstreamConn>, failure: Failure) {
         if up.mirror.is_some() {
-            return self.mirror_ended(net, up);
+            return self.mirror_ended(net, up, failure);
         }
         if up.check != NONE {
             self.check_failed(&up, failure);

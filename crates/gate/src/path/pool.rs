@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::certificates::Trust;
 use super::retry::Budget;
 use super::upstream::NONE;
-use crate::health::{Health, ServerHealth, Taken};
+use crate::health::{Health, ServerHealth, Taken, Trial};
 use crate::policy::{Balance, Policy, Upstream, UpstreamAddress};
 
 /// The upstreams of one worker. Numbers of pools and servers stay their own over policies.
@@ -169,15 +169,15 @@ impl Pools {
         self.of_policy[upstream as usize]
     }
 
-    /// The server for a request, other than `not`, and whether the request tries it after its rest; [`NONE`] where all
+    /// The server for a request, other than `not`, and its trial where the request tries it after its rest; [`NONE`] where all
     /// that are well have as many connections as they may. Where none is well, one of them is taken all the same.
-    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> (u32, bool) {
+    pub(super) fn choose(&mut self, pool: u32, not: u32, now_ns: u64) -> (u32, Option<Trial>) {
         let Pool { upstream, servers, turn, .. } = &mut self.pools[pool as usize];
         let most = upstream.connections_max;
         if let [only] = servers[..] {
             // There is no other to turn to, whatever its state.
             let room = self.servers[only as usize].has_room(most);
-            return (if room { only } else { NONE }, false);
+            return (if room { only } else { NONE }, None);
         }
         *turn = (*turn + 1) % servers.len();
         let in_turn = (0..servers.len()).map(|step| servers[(*turn + step) % servers.len()]);
@@ -196,20 +196,22 @@ impl Pools {
             let Some(chosen) = chosen else { break };
             match self.servers[chosen as usize].health.take(now_ns) {
                 Taken::No => {}
-                taken => return (chosen, taken == Taken::OnTrial),
+                Taken::Yes => return (chosen, None),
+                Taken::OnTrial(trial) => return (chosen, Some(trial)),
             }
         }
-        // A server that is well but full is no reason to send the request to one that is not well.
+        // A server that is well but full is no reason to send the request to one that is not well. Whether one that has yet to be
+        // tried is well nobody knows.
         let is_full = |number: u32| {
             let server = &self.servers[number as usize];
-            number != not && !server.has_room(most) && server.health.is_well(now_ns)
+            number != not && !server.has_room(most) && server.health.is_proven()
         };
         if in_turn.clone().any(is_full) {
-            return (NONE, false);
+            return (NONE, None);
         }
         let any = in_turn.clone().find(fits).or_else(|| in_turn.clone().next());
         let any = any.filter(|&number| self.servers[number as usize].has_room(most));
-        (any.unwrap_or(NONE), false)
+        (any.unwrap_or(NONE), None)
     }
 }
 
@@ -303,6 +305,20 @@ mod tests {
         assert_eq!(pools.choose(0, NONE, 1).0, NONE);
         // Where the one that is full has just failed the request itself, the other is asked.
         assert_eq!(pools.choose(0, 1, 1).0, 0);
+    }
+
+    /// Its connections hang, so nobody can try it: the other one is no worse.
+    #[test]
+    fn a_full_server_that_is_still_to_be_tried_keeps_no_request_back() {
+        let (mut pools, _) = pools(&[1, 2], Balance::RoundRobin);
+        let rule = pools.pools[0].upstream.passive;
+        (0..rule.failures).for_each(|_| pools.servers[1].health.did_not_answer(&rule, 0));
+        // Another one begins to rest just as its own rest is over.
+        let now = rule.rest_ns.max(1);
+        (0..rule.failures).for_each(|_| pools.servers[0].health.did_not_answer(&rule, now));
+        pools.servers[1].open = 2;
+        assert!(pools.servers[1].health.is_well(now), "it may be tried");
+        assert_eq!(pools.choose(0, NONE, now), (0, None));
     }
 
     #[test]

@@ -7,10 +7,12 @@ use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
+use super::failure::Failure;
 use super::response::is_last;
 use super::to_upstream::send_up;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
+use crate::health::Trial;
 use crate::policy::Shadow;
 
 /// Shadow requests of a worker in flight at most.
@@ -36,8 +38,8 @@ pub(super) struct Mirrored {
     /// What is to be sent once the connection stands.
     waiting: Vec<u8>,
     due_ns: u64,
-    /// It is the one request that tries its server after a rest.
-    on_trial: bool,
+    /// Where it is the one request that tries its server after a rest.
+    trial: Option<Trial>,
 }
 
 /// The shadow requests of a worker.
@@ -109,7 +111,7 @@ impl Worker {
         let Some(number) = number else { return self.policy.state().shadowed.dropped() };
         let now = net.taken_in().at;
         let due = now.saturating_add(timeouts.connect_ns);
-        let Some((token, on_trial)) = self.shadow_connection(net, pool, due) else {
+        let Some((token, trial)) = self.shadow_connection(net, pool, due) else {
             self.shadows.give_back(number);
             return self.policy.state().shadowed.dropped();
         };
@@ -123,21 +125,21 @@ impl Worker {
         } else {
             waiting.extend_from_slice(&client.request);
         }
-        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns, on_trial }));
+        up.mirror = Some(Box::new(Mirrored { number, status: 0, waiting, due_ns, trial }));
         self.policy.state().shadowed.sent();
         if compare {
             exchange.shadow = Shadowing::Sent(number);
         }
     }
 
-    /// An idle connection to a shadow's server, or a new one, and whether the request tries the server.
+    /// An idle connection to a shadow's server, or a new one, and the trial where the request tries the server.
     fn shadow_connection<N: Net>(
         &mut self,
         net: &mut N,
         pool: u32,
         due: u64,
-    ) -> Option<(u32, bool)> {
-        let (server, on_trial) = self.pools.choose(pool, NONE, net.taken_in().at);
+    ) -> Option<(u32, Option<Trial>)> {
+        let (server, trial) = self.pools.choose(pool, NONE, net.taken_in().at);
         if server == NONE {
             return None;
         }
@@ -145,12 +147,12 @@ impl Worker {
         let idle = state.idle.pop();
         let token = idle.or_else(|| self.open_up(net, server, NONE, due).ok());
         let health = &self.pools.servers[server as usize].health;
-        match token {
-            Some(_) => health.begin(),
-            None if on_trial => health.end_trial(),
-            None => {}
+        match (token, trial) {
+            (Some(_), _) => health.begin(),
+            (None, Some(trial)) => health.end_trial(trial),
+            (None, None) => {}
         }
-        Some((token?, on_trial))
+        Some((token?, trial))
     }
 
     /// The connection of a shadow request stands.
@@ -185,7 +187,7 @@ impl Worker {
                     return self.mirror_answered(net, up, keep);
                 }
                 Ok(Some(ResponseEvent::Head(_))) | Err(_) => {
-                    self.mirror_failed(net, &mut up);
+                    self.mirror_failed(net, &mut up, Failure::Framing);
                     return self.drop_up(net, &up, Close::Now);
                 }
             }
@@ -198,8 +200,8 @@ impl Worker {
         let server = &mut self.pools.servers[up.server as usize];
         server.health.succeeded();
         server.health.end();
-        if mirrored.on_trial {
-            server.health.end_trial();
+        if let Some(trial) = mirrored.trial {
+            server.health.end_trial(trial);
         }
         let upstream = &self.pools.pools[server.pool as usize].upstream;
         let idle_until = net.taken_in().at.saturating_add(upstream.keep_alive_ns);
@@ -214,25 +216,30 @@ impl Worker {
     }
 
     /// The connection of a shadow request has ended before its response, or with it.
-    pub(super) fn mirror_ended<N: Net>(&mut self, net: &mut N, mut up: Box<UpstreamConn>) {
+    pub(super) fn mirror_ended<N: Net>(
+        &mut self,
+        net: &mut N,
+        mut up: Box<UpstreamConn>,
+        failure: Failure,
+    ) {
         if up.parser.eof() == Eof::Complete && !up.is_cut_off() {
             return self.mirror_answered(net, up, false);
         }
-        self.mirror_failed(net, &mut up);
+        self.mirror_failed(net, &mut up, failure);
         self.drop_up(net, &up, Close::Now);
     }
 
-    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn) {
+    fn mirror_failed<N: Net>(&mut self, net: &mut N, up: &mut UpstreamConn, failure: Failure) {
         let Some(mirrored) = up.mirror.take() else { return };
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;
         // One that was used before may have been closed just then.
-        if up.responses == 0 {
+        if up.responses == 0 && failure != Failure::Local {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();
-        if mirrored.on_trial {
-            server.health.end_trial();
+        if let Some(trial) = mirrored.trial {
+            server.health.end_trial(trial);
         }
         self.policy.state().shadowed.failed();
         self.shadow_ended(mirrored.number, 1, 0);

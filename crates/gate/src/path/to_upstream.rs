@@ -34,11 +34,11 @@ impl Worker {
     ) {
         let now = net.taken_in().at;
         let Some(exchange) = &mut client.exchange else { return };
-        let (server, on_trial) = self.pools.choose(exchange.pool, not, now);
+        let (server, trial) = self.pools.choose(exchange.pool, not, now);
         if server == NONE {
             return self.answer_fault(net, client, Fault::Busy, false);
         }
-        (exchange.server, exchange.on_trial) = (server, on_trial);
+        (exchange.server, exchange.trial) = (server, trial);
         let state = &mut self.pools.servers[server as usize];
         state.health.begin();
         if !fresh && let Some(token) = state.idle.pop() {
@@ -72,7 +72,8 @@ impl Worker {
                 return self.answer_fault(net, client, Fault::Upstream(Failure::Local), false);
             }
             Err(_) => {
-                return self.fail(net, client, Close::Now, Fault::Upstream(Failure::Local), false);
+                let fault = Fault::Upstream(Failure::NoAddress);
+                return self.fail(net, client, Close::Now, fault, false);
             }
         };
         exchange.up = token;
@@ -275,14 +276,15 @@ mod tests {
 
     use super::*;
     use crate::path::wires::{Wires, accepts, receives, worker_of};
-    use crate::policy::{ActiveCheck, Balance, Policy, Upstream, UpstreamAddress};
+    use crate::policy::{ActiveCheck, Balance, PassiveCheck, Policy, Upstream, UpstreamAddress};
 
     const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-    /// It was said that the server takes no connections.
+    /// It was said that the server takes no connections, and it was given a rest.
     #[test]
-    fn a_want_of_ports_is_said() {
-        let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
+    fn a_want_of_ports_is_said_and_is_no_fault_of_the_server() {
+        let passive = PassiveCheck { failures: 1, ..PassiveCheck::default() };
+        let upstream = Upstream { passive, ..Upstream::of("api", "127.0.0.1:1".parse().unwrap()) };
         let (shared, mut worker) = worker_of(Policy::open(upstream), None);
         let mut wires = Wires::new();
         let client = accepts(&mut worker, &mut wires).expect("there is room");
@@ -296,8 +298,9 @@ mod tests {
         }
         let answer = String::from_utf8_lossy(&wires.sent[0]).into_owned();
         assert!(answer.contains(Failure::Local.detail()), "{answer}");
-        let failed_by = shared.health.view(wires.now)[0].failed_by;
-        assert_eq!((failed_by[Failure::Local as usize], attempts), (2, 2));
+        let view = &shared.health.view(wires.now)[0];
+        assert_eq!((view.failed_by[Failure::Local as usize], attempts), (2, 2));
+        assert!(view.well && view.failed == 0, "{view:?}");
     }
 
     /// As on a machine without IPv6: an idle client was closed for each request, no other server was asked, and no check failed.

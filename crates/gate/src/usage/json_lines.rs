@@ -1,4 +1,4 @@
-//! Batches as JSON lines: one object for each key and route, appended to a file.
+//! Batches as JSON lines: one object for each key and route, appended to a file or a pipe.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -20,20 +20,66 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks whether it still does.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A file of JSON lines. It is opened for each batch, so that it may be moved away at any time.
+/// A file of JSON lines. It is opened for each batch, so that it may be moved away at any time; a pipe stays open, since its
+/// reader would take the end of a batch for the end of all.
 #[derive(Debug)]
 pub struct JsonLines {
     path: PathBuf,
+    pipe: Option<File>,
+    /// Bytes of the batch in hand that the reader of the pipe has taken: nothing of them can be taken back.
+    taken: usize,
+    /// How long a full pipe is waited for.
+    patience: Duration,
 }
 
 impl JsonLines {
     /// Appends to a file, which is made where there is none.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When it cannot be opened, or is a pipe that nobody reads from.
     pub fn open(path: &Path) -> io::Result<Self> {
-        open(path)?;
-        Ok(Self { path: path.to_owned() })
+        let file = open(path)?;
+        let pipe = (!file.metadata()?.is_file()).then_some(file);
+        Ok(Self { path: path.to_owned(), pipe, taken: 0, patience: lines::PATIENCE })
+    }
+
+    /// Appends a batch whole or not at all.
+    fn append(&self, mut file: File, text: &[u8]) -> io::Result<()> {
+        lock(&file)?;
+        lines::end_last(&mut file, &self.path);
+        let before = file.metadata()?.len();
+        file.write_all(text).inspect_err(|_| {
+            // What was written of it is taken back, so that trying again counts nothing twice.
+            let _ = file.set_len(before);
+        })
+    }
+
+    /// Writes what the reader of a pipe has not yet taken of a batch. Where it takes no more for long, the next attempt goes on
+    /// there.
+    fn pass_on(&mut self, mut pipe: File, text: &[u8]) -> io::Result<()> {
+        // Held until the batch is written whole, so that no line of another gateway comes within one of it.
+        if let Err(error) = lock(&pipe) {
+            self.pipe = Some(pipe);
+            return Err(error);
+        }
+        let rest = text.get(self.taken..).unwrap_or_default();
+        let (more, result) = lines::write_most(&mut pipe, rest, self.patience);
+        self.taken += more;
+        match &result {
+            Ok(()) => {
+                self.taken = 0;
+                // File systems without locks have none to end.
+                let _ = pipe.unlock();
+                self.pipe = Some(pipe);
+            }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => self.pipe = Some(pipe),
+            // The reader is gone: another one begins with a whole line.
+            Err(_) => {
+                let taken = text.get(..self.taken).unwrap_or_default();
+                self.taken = lines::whole_lines(taken);
+            }
+        }
+        result
     }
 }
 
@@ -103,17 +149,16 @@ pub(super) fn objects(batch: &Batch) -> Result<Vec<u8>, String> {
 }
 
 impl Sink for JsonLines {
+    /// Of a pipe, whole or up to the bytes that its reader has taken: of a batch that stays unfinished, some lines have then been
+    /// read.
     fn write(&mut self, batch: &Batch) -> Result<(), String> {
         let text = objects(batch)?;
-        let append = || {
-            let mut file = open(&self.path)?;
-            lock(&file)?;
-            lines::end_last(&mut file, &self.path);
-            let before = file.metadata()?.len();
-            file.write_all(&text).inspect_err(|_| {
-                // What was written of it is taken back, so that trying again counts nothing twice.
-                let _ = file.set_len(before);
-            })
+        let mut append = || {
+            let file = self.pipe.take().map_or_else(|| open(&self.path), Ok)?;
+            match file.metadata()?.is_file() {
+                true => self.append(file, &text),
+                false => self.pass_on(file, &text),
+            }
         };
         append().map_err(|error: io::Error| error.to_string())
     }
@@ -121,6 +166,11 @@ impl Sink for JsonLines {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Read;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
     use rustix::io::Errno;
 
     use super::*;
@@ -183,5 +233,48 @@ mod tests {
         let mut sink = JsonLines::open(Path::new("/dev/full")).unwrap();
         let said = sink.write(&Batch { at_s: 5, rows }).unwrap_err();
         assert_eq!(said, io::Error::from(Errno::NOSPC).to_string());
+    }
+
+    /// The end of the gateway waited for the reader of a full pipe, and a batch closed the pipe behind it.
+    #[test]
+    fn a_pipe_whose_reader_stands_still_is_given_up_and_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        let mut sink = JsonLines::open(&path).unwrap();
+        let kind = |read: io::Result<usize>| read.map_err(|error| error.kind());
+        let is_open = Err(io::ErrorKind::WouldBlock);
+        assert_eq!(kind(reader.read(&mut [0])), is_open, "from the start on");
+        sink.patience = LOOK;
+        let rows = (1..3_000).map(|key| (key, "a".to_owned(), Sum::default()));
+        let batch = Batch { at_s: 5, rows: rows.collect() };
+        assert!(sink.write(&batch).is_err(), "it is more than the pipe holds");
+        let mut came = Vec::new();
+        // The reader goes on: all lines come, each once.
+        let written = thread::scope(|scope| {
+            let writing = scope.spawn(|| (0..10_000).any(|_| sink.write(&batch).is_ok()));
+            let whole = objects(&batch).unwrap().len();
+            let mut piece = vec![0; 1 << 16];
+            while came.len() < whole {
+                match reader.read(&mut piece) {
+                    Ok(bytes) => came.extend_from_slice(&piece[..bytes]),
+                    Err(_) => thread::sleep(LOOK),
+                }
+            }
+            writing.join().unwrap()
+        });
+        assert!(written && came == objects(&batch).unwrap());
+        assert_eq!(kind(reader.read(&mut [0])), is_open, "it stays open");
+        // Another reader begins with a whole line.
+        assert!(sink.write(&batch).is_err());
+        drop(reader);
+        assert!(sink.write(&batch).is_err());
+        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        assert!(sink.write(&batch).is_err() && sink.taken > 0);
+        let mut first = [0; 8];
+        reader.read_exact(&mut first).unwrap();
+        assert_eq!(&first, b"{\"at_s\":");
     }
 }

@@ -1,4 +1,5 @@
-//! Batches in SQLite: a row for each minute, key and route, to which batches are added.
+//! Batches in SQLite: a row for each minute, key and route, to which batches are added. Rows of old minutes are added to those
+//! of their hour.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,34 +15,66 @@ use super::json_lines::refusals;
 use super::sum::Sum;
 use crate::policy::PROBLEMS;
 
-const TABLE: &str = "
-CREATE TABLE IF NOT EXISTS usage (
-    minute INTEGER NOT NULL,
-    key INTEGER NOT NULL,
-    route TEXT NOT NULL,
-    forwarded INTEGER NOT NULL,
-    upstream_failed INTEGER NOT NULL,
-    bytes_in INTEGER NOT NULL,
-    bytes_out INTEGER NOT NULL,
-    latency_sum_ns INTEGER NOT NULL,
-    statuses TEXT NOT NULL,
-    refused TEXT NOT NULL,
-    latency TEXT NOT NULL,
-    PRIMARY KEY (minute, key, route)
-) STRICT, WITHOUT ROWID;
-";
-const SELECT: &str = "SELECT minute, key, route, forwarded, upstream_failed, bytes_in, bytes_out, latency_sum_ns, \
-    statuses, refused, latency FROM usage";
-const MINUTE_S: i64 = 60;
+/// A table of usage, with a row for each stretch of time, key and route.
+#[derive(Debug)]
+struct Rows {
+    table: &'static str,
+    /// The column that numbers the stretches since the epoch.
+    unit: &'static str,
+    unit_s: i64,
+}
+
+const MINUTES: Rows = Rows { table: "usage", unit: "minute", unit_s: 60 };
+const HOURS: Rows = Rows { table: "usage_hours", unit: "hour", unit_s: 3600 };
+
+impl Rows {
+    fn creation(&self) -> String {
+        let Self { table, unit, .. } = self;
+        format!(
+            "CREATE TABLE IF NOT EXISTS {table} (
+                {unit} INTEGER NOT NULL,
+                key INTEGER NOT NULL,
+                route TEXT NOT NULL,
+                forwarded INTEGER NOT NULL,
+                upstream_failed INTEGER NOT NULL,
+                bytes_in INTEGER NOT NULL,
+                bytes_out INTEGER NOT NULL,
+                latency_sum_ns INTEGER NOT NULL,
+                statuses TEXT NOT NULL,
+                refused TEXT NOT NULL,
+                latency TEXT NOT NULL,
+                PRIMARY KEY ({unit}, key, route)
+            ) STRICT, WITHOUT ROWID;"
+        )
+    }
+
+    /// The query of all rows, to which a condition is added.
+    fn query(&self, condition: &str) -> String {
+        let Self { table, unit, .. } = self;
+        format!(
+            "SELECT {unit}, key, route, forwarded, upstream_failed, bytes_in, bytes_out, latency_sum_ns, statuses, refused, \
+             latency FROM {table} {condition}"
+        )
+    }
+
+    /// The first stretch of a period, and the one after its last.
+    fn stretches(&self, period: Period) -> [i64; 2] {
+        [period.from_s.div_euclid(self.unit_s), period.to_s.div_euclid(self.unit_s)]
+    }
+}
+
 const DAY_S: i64 = 86_400;
-/// Minutes that are kept: 90 days.
-const KEPT_MINUTES: i64 = 90 * 24 * 60;
-/// Forgets the oldest minute, where it is before another.
+const HOUR_MINUTES: i64 = HOURS.unit_s / MINUTES.unit_s;
+/// Minutes that are kept as such: 7 days.
+const KEPT_MINUTES: i64 = 7 * 24 * HOUR_MINUTES;
+/// Hours that are kept: 90 days.
+const KEPT_HOURS: i64 = 90 * 24;
+/// Forgets the oldest hour, where it is before another.
 const FORGET: &str =
-    "DELETE FROM usage WHERE minute < ?1 AND minute = (SELECT min(minute) FROM usage)";
-/// Minutes that are forgotten as one begins, at most: a clock that is far ahead for a while takes twice that while of the oldest
-/// usage along, and not all there is.
-const FORGOTTEN_AT_ONCE: usize = 2;
+    "DELETE FROM usage_hours WHERE hour < ?1 AND hour = (SELECT min(hour) FROM usage_hours)";
+/// Minutes that are added to their hours as a minute begins, and hours that are forgotten as one begins, at most: a clock that is
+/// far ahead for a while takes twice that while of the oldest usage along, and not all there is.
+const AT_ONCE: usize = 2;
 /// How long another process may hold the file.
 const WAIT: Duration = Duration::from_secs(5);
 
@@ -59,19 +92,24 @@ impl Sqlite {
     /// # Errors
     /// In words, when the file cannot be written.
     pub fn open(path: &Path) -> Result<Self, String> {
-        Ok(Self { connection: open_to_write(path, TABLE)?, minute: None })
+        let tables = MINUTES.creation() + &HOURS.creation();
+        Ok(Self { connection: open_to_write(path, &tables)?, minute: None })
     }
 
     fn add(&mut self, batch: &Batch) -> rusqlite::Result<()> {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let minute = batch.at_s.div_euclid(MINUTE_S);
+        let minute = batch.at_s.div_euclid(MINUTES.unit_s);
         for (key, route, sum) in &batch.rows {
-            add_row(&transaction, minute, *key, route, sum)?;
+            add_row(&transaction, &MINUTES, minute, *key, route, sum)?;
         }
         if self.minute != Some(minute) {
-            for _ in 0..FORGOTTEN_AT_ONCE {
-                transaction.prepare_cached(FORGET)?.execute([minute - KEPT_MINUTES])?;
+            (0..AT_ONCE).try_for_each(|_| fold_oldest(&transaction, minute - KEPT_MINUTES))?;
+        }
+        let hour = minute.div_euclid(HOUR_MINUTES);
+        if self.minute.map(|last| last.div_euclid(HOUR_MINUTES)) != Some(hour) {
+            for _ in 0..AT_ONCE {
+                transaction.execute(FORGET, [hour - KEPT_HOURS])?;
             }
         }
         transaction.commit()?;
@@ -86,38 +124,56 @@ impl Sink for Sqlite {
     }
 }
 
+/// Adds the rows of the oldest minute to those of its hour, where it is before another.
+fn fold_oldest(transaction: &Transaction, before: i64) -> rusqlite::Result<()> {
+    let oldest = "SELECT min(minute) FROM usage";
+    let oldest: Option<i64> = transaction.query_row(oldest, [], |row| row.get(0))?;
+    let Some(minute) = oldest.filter(|minute| *minute < before) else { return Ok(()) };
+    let mut statement = transaction.prepare_cached(&MINUTES.query("WHERE minute = ?1"))?;
+    let rows = statement.query_map([minute], |row| usage_row(row, &MINUTES))?;
+    let rows: Vec<UsageRow> = rows.collect::<Result<_, _>>()?;
+    let hour = minute.div_euclid(HOUR_MINUTES);
+    for UsageRow { key, route, sum, .. } in &rows {
+        add_row(transaction, &HOURS, hour, *key, route, sum)?;
+    }
+    transaction.execute("DELETE FROM usage WHERE minute = ?1", [minute])?;
+    Ok(())
+}
+
+/// Adds to the row of a stretch of time, by its number.
 fn add_row(
     transaction: &Transaction,
-    minute: i64,
+    rows: &Rows,
+    at: i64,
     key: u64,
     route: &str,
     sum: &Sum,
 ) -> rusqlite::Result<()> {
-    let query = format!("{SELECT} WHERE minute = ?1 AND key = ?2 AND route = ?3");
+    let query = rows.query(&format!("WHERE {} = ?1 AND key = ?2 AND route = ?3", rows.unit));
     let found = transaction
         .prepare_cached(&query)?
-        .query_row(params![minute, key as i64, route], usage_row)
+        .query_row(params![at, key as i64, route], |row| usage_row(row, rows))
         .optional()?;
     let mut whole = found.map(|row| row.sum).unwrap_or_default();
     whole.merge(sum);
     let latency: BTreeMap<usize, u64> = whole.latency.filled().collect();
-    transaction
-        .prepare_cached(
-            "INSERT OR REPLACE INTO usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-        )?
-        .execute(params![
-            minute,
-            key as i64,
-            route,
-            whole.forwarded as i64,
-            whole.upstream_failed as i64,
-            whole.bytes_in as i64,
-            whole.bytes_out as i64,
-            whole.latency_sum_ns as i64,
-            json(&whole.statuses),
-            json(&refusals(&whole)),
-            json(&latency),
-        ])?;
+    let put = format!(
+        "INSERT OR REPLACE INTO {} VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        rows.table
+    );
+    transaction.prepare_cached(&put)?.execute(params![
+        at,
+        key as i64,
+        route,
+        whole.forwarded as i64,
+        whole.upstream_failed as i64,
+        whole.bytes_in as i64,
+        whole.bytes_out as i64,
+        whole.latency_sum_ns as i64,
+        json(&whole.statuses),
+        json(&refusals(&whole)),
+        json(&latency),
+    ])?;
     Ok(())
 }
 
@@ -126,10 +182,10 @@ fn json(map: &impl serde::Serialize) -> String {
     serde_json::to_string(map).unwrap_or_default()
 }
 
-/// A row of the table.
+/// A row of the tables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageRow {
-    /// Beginning of its minute, in seconds since the epoch.
+    /// Beginning of its minute or hour, in seconds since the epoch.
     pub at_s: i64,
     /// The key's number, 0 for none.
     pub key: u64,
@@ -139,7 +195,7 @@ pub struct UsageRow {
     pub sum: Sum,
 }
 
-/// From when to when, in seconds since the epoch; whole minutes.
+/// From when to when, in seconds since the epoch; whole minutes, and whole hours where usage is older than 7 days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
     /// The first.
@@ -148,21 +204,23 @@ pub struct Period {
     pub to_s: i64,
 }
 
-/// Hands every row of a period to `each`, oldest first.
+/// Hands every row of a period to `each`: those of hours first, each oldest first.
 ///
 /// # Errors
 /// In words, when the file cannot be read or holds no usage.
 pub fn read(path: &Path, period: Period, mut each: impl FnMut(UsageRow)) -> Result<(), String> {
     let mut read = || {
         let connection = open_to_read(path)?;
-        if !has_table(&connection, "usage")? {
-            return Ok(());
-        }
-        let query = format!("{SELECT} WHERE minute >= ?1 AND minute < ?2 ORDER BY minute");
-        let mut statement = connection.prepare(&query)?;
-        let (from, to) = (period.from_s.div_euclid(MINUTE_S), period.to_s.div_euclid(MINUTE_S));
-        for row in statement.query_map([from, to], usage_row)? {
-            each(row?);
+        for rows in [&HOURS, &MINUTES] {
+            if !has_table(&connection, rows.table)? {
+                continue;
+            }
+            let unit = rows.unit;
+            let query = rows.query(&format!("WHERE {unit} >= ?1 AND {unit} < ?2 ORDER BY {unit}"));
+            let mut statement = connection.prepare(&query)?;
+            for row in statement.query_map(rows.stretches(period), |row| usage_row(row, rows))? {
+                each(row?);
+            }
         }
         Ok(())
     };
@@ -185,13 +243,14 @@ pub(super) fn open_to_write(path: &Path, tables: &str) -> Result<Connection, Str
     open().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-/// Opens the same file to read it only.
+/// Opens the same file to read it only, as it is at the first look: rows that are moved to another table meanwhile are read once.
 ///
 /// # Errors
 /// When it cannot be read.
 pub(super) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(WAIT)?;
+    connection.execute_batch("BEGIN")?;
     Ok(connection)
 }
 
@@ -222,26 +281,27 @@ pub fn used_by_route(path: &Path, period: Period) -> Result<BTreeMap<String, u64
     used_by(path, period, "route", "quota_used_of_routes", |row| row.get(0))
 }
 
-/// Sums over the table of usage and one of days, by a column of both.
+/// Sums over the tables of usage and one of days, by a column of all.
 fn used_by<K: Ord>(
     path: &Path,
     period: Period,
     by: &str,
-    of_days: &str,
+    of_days: &'static str,
     name: impl Fn(&Row) -> rusqlite::Result<K>,
 ) -> Result<BTreeMap<K, u64>, String> {
     let read = || {
         let connection = open_to_read(path)?;
         let mut used: BTreeMap<K, u64> = BTreeMap::new();
-        for (table, column, unit_s) in [("usage", "minute", MINUTE_S), (of_days, "day", DAY_S)] {
+        let days = Rows { table: of_days, unit: "day", unit_s: DAY_S };
+        for rows in [&HOURS, &MINUTES, &days] {
+            let Rows { table, unit, .. } = rows;
             if !has_table(&connection, table)? {
                 continue;
             }
             let mut statement = connection.prepare(&format!(
-                "SELECT {by}, sum(forwarded) FROM {table} WHERE {column} >= ?1 AND {column} < ?2 GROUP BY {by}"
+                "SELECT {by}, sum(forwarded) FROM {table} WHERE {unit} >= ?1 AND {unit} < ?2 GROUP BY {by}"
             ))?;
-            let (from, to) = (period.from_s.div_euclid(unit_s), period.to_s.div_euclid(unit_s));
-            let mut rows = statement.query([from, to])?;
+            let mut rows = statement.query(rows.stretches(period))?;
             while let Some(row) = rows.next()? {
                 let forwarded = row.get::<_, i64>(1)?.max(0) as u64;
                 *used.entry(name(row)?).or_default() += forwarded;
@@ -252,7 +312,7 @@ fn used_by<K: Ord>(
     read().map_err(|error: rusqlite::Error| format!("{}: {error}", path.display()))
 }
 
-fn usage_row(row: &Row) -> rusqlite::Result<UsageRow> {
+fn usage_row(row: &Row, of: &Rows) -> rusqlite::Result<UsageRow> {
     let count = |at: usize| row.get::<_, i64>(at).map(|n| n.max(0) as u64);
     let text = |at: usize| row.get::<_, String>(at);
     let mut sum = Sum {
@@ -272,7 +332,7 @@ fn usage_row(row: &Row) -> rusqlite::Result<UsageRow> {
     for (bucket, n) in latency {
         sum.latency.0[bucket.min(BUCKETS - 1)] += n;
     }
-    Ok(UsageRow { at_s: row.get::<_, i64>(0)? * MINUTE_S, key: count(1)?, route: text(2)?, sum })
+    Ok(UsageRow { at_s: row.get::<_, i64>(0)? * of.unit_s, key: count(1)?, route: text(2)?, sum })
 }
 
 /// A map that is damaged counts as empty.
@@ -311,12 +371,22 @@ mod tests {
         let used = |from_s, to_s| used_by_key(&path, Period { from_s, to_s }).unwrap();
         assert_eq!(used(6_000_060, 7_000_000), BTreeMap::from([(4, 2)]));
         assert_eq!(used(6_000_000, 6_000_060), BTreeMap::from([(4, 4)]));
-        // 90 days later the first is gone.
-        let later = 6_000_000 + 90 * 86_400 + 60;
-        sink.write(&Batch { at_s: later, rows: vec![(4, "shop".into(), sum)] }).unwrap();
-        rows.clear();
-        read(&path, period, |row| rows.push(row)).unwrap();
-        assert_eq!(rows.len(), 1);
+        // After 7 days the two minutes are in one row, of their hour; after 90 days it is gone.
+        let mut write_later = |days: i64| {
+            let rows = vec![(4, "shop".into(), sum.clone())];
+            sink.write(&Batch { at_s: 6_000_100 + days * DAY_S + 60, rows }).unwrap();
+            let mut rows = Vec::new();
+            let first_day = Period { from_s: 0, to_s: 6_000_000 + DAY_S };
+            read(&path, first_day, |row| rows.push(row)).unwrap();
+            rows
+        };
+        let mut thrice = twice;
+        thrice.merge(&sum);
+        let hour = 6_000_000 - 6_000_000 % 3600;
+        let expected = UsageRow { at_s: hour, key: 4, route: "shop".into(), sum: thrice };
+        assert_eq!(write_later(7), [expected]);
+        assert_eq!(used(hour, hour + 3600), BTreeMap::from([(4, 6)]));
+        assert!(write_later(91).is_empty());
     }
 
     #[test]
@@ -325,20 +395,20 @@ mod tests {
         let path = folder.path().join("gate.db");
         drop(Store::open(&path).unwrap());
         let mut sink = Sqlite::open(&path).unwrap();
-        let batch = |minute: i64| {
+        let batch = |hour: i64| {
             let sum = Sum { forwarded: 1, ..Sum::default() };
-            Batch { at_s: minute * MINUTE_S, rows: vec![(4, "shop".into(), sum)] }
+            Batch { at_s: hour * HOURS.unit_s, rows: vec![(4, "shop".into(), sum)] }
         };
-        let ahead = 20 * KEPT_MINUTES;
-        // Ten minutes; then some reports of one minute, by a clock that is far ahead.
-        for minute in (1000..1010).chain([ahead; 5]) {
-            sink.write(&batch(minute)).unwrap();
+        let ahead = 20 * KEPT_HOURS;
+        // Ten hours; then some reports of one minute, by a clock that is far ahead.
+        for hour in (1000..1010).chain([ahead; 5]) {
+            sink.write(&batch(hour)).unwrap();
         }
         let of = |from: i64, to: i64| {
-            let mut minutes = Vec::new();
-            let period = Period { from_s: from * MINUTE_S, to_s: to * MINUTE_S };
-            read(&path, period, |row| minutes.push(row.at_s / MINUTE_S)).unwrap();
-            minutes
+            let mut hours = Vec::new();
+            let period = Period { from_s: from * HOURS.unit_s, to_s: to * HOURS.unit_s };
+            read(&path, period, |row| hours.push(row.at_s / HOURS.unit_s)).unwrap();
+            hours
         };
         assert_eq!(of(0, ahead), (1002..1010).collect::<Vec<_>>());
         assert_eq!(of(ahead, ahead + 1), [ahead]);

@@ -6,6 +6,7 @@ mod certificate;
 #[expect(dead_code, reason = "it is shared with the tests of the data path")]
 mod harness;
 mod renewed;
+mod standing_still;
 
 use std::fs;
 use std::io::Write;
@@ -575,6 +576,21 @@ fn a_key_that_came_and_went_between_two_looks_is_asked_for() {
 }
 
 /// The earlier gateway has stopped waiting, and serves on: the later one says so, and nothing of it is left running.
+/// The process was stopped for so long that the audit log no longer has the change.
+#[test]
+fn a_key_whose_revocation_is_no_longer_in_the_audit_log_is_refused() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let key = key(&folder);
+    let gateway = start(&folder, &text(&folder, api.addr(), ""));
+    assert_eq!(status(&gateway, Some(&key)), 200);
+    let file = rusqlite::Connection::open(folder.path().join("gate.db")).expect("the file");
+    let later = "BEGIN; UPDATE keys SET revoked_s = 1; DELETE FROM changes; \
+                 INSERT INTO changes VALUES (200000, 1, 'test', NULL, 'something else'); COMMIT";
+    file.execute_batch(later).expect("it is written");
+    gateway.control().follow_store().expect("the store is read");
+    assert_eq!(status(&gateway, Some(&key)), 403);
+}
+
 #[test]
 fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());

@@ -6,7 +6,9 @@ mod keys;
 mod usage;
 mod watch;
 
+use std::collections::VecDeque;
 use std::net::Ipv6Addr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,7 +23,7 @@ use model::units::show_rate;
 use net::limits::FileLimit;
 use signal_hook::consts::{SIGHUP, SIGUSR1};
 
-use self::watch::Watched;
+use self::watch::{TICK, Watched};
 use crate::args::{ExportArgs, ExportProxy, GateArgs, GateCommand, IoArg};
 use crate::failure::{Failure, cannot_run, usage as wrong_usage};
 use crate::results::{input, output};
@@ -62,6 +64,10 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
     let stop = stop_on_signal_but_hangup()?;
     let (again, rotated) = (flag(SIGHUP)?, flag(SIGUSR1)?);
+    if args.watch {
+        // So that a file that was written just before counts as read.
+        thread::sleep(TICK);
+    }
     let mut read_at = SystemTime::now();
     let gateway = Gateway::start(setup).map_err(|error| failure(&error))?;
     output::print(&opening(&gateway));
@@ -76,27 +82,24 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
             eprintln!("plimsoll: {}", visible(&sentence, &[]));
         }
         if again {
+            // So that a file that was written just before counts as read.
+            thread::sleep(TICK);
             // What comes of it is said below, beside what the admin API was asked for.
             let _ = gateway.control().reload("SIGHUP");
         }
         for path in watched.as_mut().map(Watched::gone).unwrap_or_default() {
-            eprintln!(
-                "plimsoll: {} is gone: the gateway goes on with what it read of it, and would not start without it; {}",
-                visible(&path.display().to_string(), &[]),
-                held(&gateway.control().policy())
-            );
+            say_gone(&path, &gateway.control().policy());
         }
-        let changed = watched.as_mut().is_some_and(|files| files.changed(Instant::now()));
-        if changed {
+        // What a signal has just had read is noted first.
+        let watched_now = watched.as_mut().filter(|_| !again);
+        if watched_now.is_some_and(|files| files.changed(Instant::now())) {
             let _ = gateway.control().reload("changed file");
         }
         let tried = gateway.control().take_config_changes();
         tried.iter().for_each(|tried| say(tried, &gateway.control().policy()));
-        // Another configuration may name another load line.
-        if !tried.is_empty() && args.watch {
-            let files = gateway.control().files();
-            let known = watched.filter(|known| known.is_of(&files));
-            watched = known.or_else(|| Some(Watched::new(files, read_at)));
+        if !tried.is_empty() {
+            let known = watched.take();
+            watched = known.map(|known| watch_on(known, gateway.control(), &tried, read_at));
         }
         // Files that change from here on may be newer than what this round has read.
         read_at = SystemTime::now();
@@ -110,6 +113,35 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
     }
 }
 
+/// Watches on once configurations were tried: other files where another one names others. `since` is when the last files were
+/// read before that.
+fn watch_on(
+    known: Watched,
+    control: &Control,
+    tried: &VecDeque<ConfigChange>,
+    since: SystemTime,
+) -> Watched {
+    let last_read = tried.iter().filter_map(|tried| tried.read_at).max();
+    let files = control.files();
+    let mut watched = match known.is_of(&files) {
+        true => known,
+        false => Watched::new(files, last_read.unwrap_or(since)),
+    };
+    if let Some(read_at) = last_read {
+        watched.note_read(read_at);
+    }
+    watched
+}
+
+/// Says that a file is gone.
+fn say_gone(path: &Path, policy: &Policy) {
+    eprintln!(
+        "plimsoll: {} is gone: the gateway goes on with what it read of it, and would not start without it; {}",
+        visible(&path.display().to_string(), &[]),
+        held(policy)
+    );
+}
+
 /// What came of all requests, once the gateway has ended.
 fn ended(control: &Control) -> String {
     let account = control.usage().account();
@@ -119,7 +151,12 @@ fn ended(control: &Control) -> String {
         0 => String::new(),
         cut => format!("; {} cut off at the end of `drain`", counted(cut, "request")),
     };
-    format!("{} answered{cut}{lost}\n", counted(account.served, "request"))
+    let lines = control.log().map(|log| log.queue().counts());
+    let unlogged = match lines.map_or(0, |counts| counts.dropped + counts.failed) {
+        0 => String::new(),
+        lines => format!("; {} of the access log lost", counted(lines, "line")),
+    };
+    format!("{} answered{cut}{lost}{unlogged}\n", counted(account.served, "request"))
 }
 
 /// Reports the outcome of a change of the configuration.

@@ -44,7 +44,10 @@ impl Builder<'_> {
             written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
         route.rewrite_responses = written.rewrite_responses.unwrap_or(true);
         route.upstream_host = match &written.upstream_host {
-            Some(host) if !is_host(host.get_ref()) => return Err(self.wrong(host, "is not a host")),
+            Some(host) if !is_host(host.get_ref()) => {
+                let what = "a host is a name such as api.example.com, with a port or without";
+                return Err(self.wrong(host, what));
+            }
             host => host.as_ref().map(|host| host.get_ref().clone()),
         };
         route.request_headers = self.headers(&written.request_headers)?;

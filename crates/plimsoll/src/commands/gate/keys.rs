@@ -108,10 +108,16 @@ fn show((key, id): &(String, u64), holds: &str) -> u8 {
 }
 
 fn list(args: &ListKeysArgs) -> Result<u8, Failure> {
-    let mut keys = Vec::new();
     let path = &args.store.store;
-    let store = existing(path)?;
-    store.each_key(|key| keys.push(key)).map_err(|error| failure(path, &error))?;
+    exists(path)?;
+    let read = |store: Store| {
+        let mut keys = Vec::new();
+        store.each_key(|key| keys.push(key)).map(|()| keys)
+    };
+    // Read-only first: a process that writes to it is not waited for. A file that is empty, or of an earlier version, is opened as
+    // for a change.
+    let keys = Store::inspect(path).and_then(read).or_else(|_| Store::open(path).and_then(read));
+    let keys = keys.map_err(|error| failure(path, &error))?;
     let text = match args.format {
         GateFormat::Json => {
             let keys = keys.iter().map(public).collect();
@@ -221,13 +227,18 @@ fn minute(unix_s: i64) -> String {
 
 /// Opens a store that is there: looking at keys makes no file.
 fn existing(path: &Path) -> Result<Store, Failure> {
-    if !path.exists() {
-        return cannot_run(format!(
+    exists(path)?;
+    Store::open(path).map_err(|error| failure(path, &error))
+}
+
+fn exists(path: &Path) -> Result<(), Failure> {
+    match path.exists() {
+        true => Ok(()),
+        false => cannot_run(format!(
             "{}: there is no such file; `plimsoll gate keys add` makes it, --store names another",
             path.display()
-        ));
+        )),
     }
-    Store::open(path).map_err(|error| failure(path, &error))
 }
 
 fn failure(path: &Path, error: &StoreError) -> Failure {

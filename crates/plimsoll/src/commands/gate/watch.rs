@@ -10,6 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_secs(1);
+/// By how much the time of a file may be before it was written, at most: the kernel takes the time of its last tick.
+pub const TICK: Duration = Duration::from_millis(10);
 
 /// What a file is known by: file system, number, size, time in seconds and nanoseconds. `None` while it is not there.
 type Mark = Option<(u64, u64, u64, i64, i64)>;
@@ -30,12 +32,22 @@ pub struct Watched {
 impl Watched {
     /// Of files that were read at this time or later. One that was written since counts as changed: it may have been read before.
     pub fn new(paths: Vec<PathBuf>, read_at: SystemTime) -> Self {
-        let since = read_at.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let since = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
         let seen: Vec<Mark> = paths.iter().map(mark).collect();
-        let was_read = |mark: &Mark| mark.filter(|&(_, _, _, s, ns)| (s, ns) < since);
-        let read = seen.iter().map(was_read).collect();
-        Self { paths, seen, read, next: None, told: Vec::new() }
+        let mut files =
+            Self { read: vec![None; paths.len()], paths, seen, next: None, told: Vec::new() };
+        files.note_read(read_at);
+        files
+    }
+
+    /// Notes that all were read at this time or later, by whomever.
+    pub fn note_read(&mut self, read_at: SystemTime) {
+        let since = read_at.checked_sub(TICK).unwrap_or(UNIX_EPOCH);
+        let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
+        for (path, read) in self.paths.iter().zip(&mut self.read) {
+            let mark = mark(path).filter(|&(_, _, _, s, ns)| (s, ns) < since);
+            *read = mark.or(*read);
+        }
     }
 
     /// Whether these are the files.
@@ -128,6 +140,29 @@ mod tests {
         assert!(!look(&mut watched) && !look(&mut watched));
         fs::write(&path, "three").unwrap();
         assert!(!look(&mut watched) && look(&mut watched));
+    }
+
+    /// Somebody writes a file and sends SIGHUP at once.
+    #[test]
+    fn what_was_read_on_demand_is_not_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.toml");
+        fs::write(&path, "one").unwrap();
+        let mut watched = Watched::new(vec![path.clone()], later());
+        let mut now = Instant::now();
+        let mut look = |watched: &mut Watched| {
+            now += EVERY;
+            watched.changed(now)
+        };
+        assert!(!look(&mut watched));
+        fs::write(&path, "another").unwrap();
+        watched.note_read(later());
+        assert!(!look(&mut watched) && !look(&mut watched));
+        // Written once it was read.
+        let read_at = SystemTime::now() - EVERY;
+        fs::write(&path, "a third one").unwrap();
+        watched.note_read(read_at);
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
     }
 
     /// The certificate was renamed, and the configuration names it by its new name.

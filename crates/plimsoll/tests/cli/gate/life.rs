@@ -176,6 +176,7 @@ fn a_locked_store_holds_no_request_and_loses_no_usage() {
             assert!(answered.load(Ordering::SeqCst) > before, "nobody is answered meanwhile");
         }
         folder.plimsoll("gate usage").ok().prints("every few seconds");
+        folder.plimsoll("gate keys list").ok().prints("ada");
         connection.execute_batch("COMMIT").expect("the store is given back");
         stop.store(true, Ordering::SeqCst);
     });

@@ -1,0 +1,74 @@
+//! Those who keep a gateway waiting: operators' neighbours who send nothing, readers who take nothing.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use tempfile::TempDir;
+use testkit::peer::RawClient;
+use wire::ResponseTo;
+
+use crate::harness::{answers, api};
+use crate::{start, status, text};
+
+/// They kept everybody else out for as long as they liked.
+#[test]
+fn an_admin_api_whose_connections_are_all_silent_answers() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let admin = "[admin]\naddress = \"127.0.0.1:0\"\n";
+    let gateway = start(&folder, &text(&folder, api.addr(), admin));
+    let address = gateway.admin_address().expect("it is served");
+    let silent: Vec<RawClient> = (0..64).map(|_| RawClient::connect(address)).collect();
+    let mut client = RawClient::connect(address);
+    client.send(b"GET /v1/state HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    let (came, _) = client.receive_all(Duration::from_secs(10));
+    assert_eq!(answers(&came, ResponseTo::Other)[0].status, 401);
+    drop(silent);
+}
+
+/// A pipe that is full, with a reader who takes nothing.
+fn full_pipe(path: &Path) -> File {
+    mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let open = |options: &mut OpenOptions| options.custom_flags(at_once).open(path);
+    let reader = open(OpenOptions::new().read(true)).expect("it is there");
+    let mut writer = open(OpenOptions::new().write(true)).expect("it is read");
+    let full = loop {
+        match writer.write(&[b'\n'; 4096]) {
+            Ok(written) => assert!(written > 0),
+            Err(error) => break error.kind(),
+        }
+    };
+    assert_eq!(full, io::ErrorKind::WouldBlock);
+    reader
+}
+
+/// SIGTERM was not heeded.
+#[test]
+fn the_end_waits_for_no_reader_who_stands_still() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let (usage, log) = (folder.path().join("usage"), folder.path().join("log"));
+    let _readers = [full_pipe(&usage), full_pipe(&log)];
+    let more = format!(
+        "[usage]\njson_lines = \"{}\"\n[access_log]\npath = \"{}\"\n",
+        usage.display(),
+        log.display()
+    );
+    let gateway = start(&folder, &text(&folder, api.addr(), &more));
+    assert_eq!(status(&gateway, None), 200);
+    let control = Arc::clone(gateway.control());
+    let (tell, told) = channel();
+    thread::spawn(move || tell.send(gateway.drain()));
+    let wrong = told.recv_timeout(Duration::from_secs(60)).expect("it ends");
+    assert!(wrong.iter().any(|why| why.starts_with("usage cannot be written")), "{wrong:?}");
+    let account = control.usage().account();
+    assert_eq!((account.served, account.reported, account.pending), (1, 0, 1));
+    let log = control.log().expect("there is one").queue().counts();
+    assert_eq!((log.written, log.failed), (0, 1));
+}
