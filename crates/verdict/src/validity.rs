@@ -11,6 +11,7 @@ use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod advice;
 mod endpoints;
+mod failing;
 mod generator;
 mod idle;
 mod machine;
@@ -124,7 +125,7 @@ pub const RULES: &[Rule] = &[
                     responses took more than {FAILING} of the time of a closed loop's users, or more than {FAILING} of the \
                     attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason, or these took \
                     {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
-        consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
+        consequence: "INVALID above {ONLY_FAILING} of the responses, or of the attempts: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run, failures rose by {FAILING} of \
                       the attempts, or of that time, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
@@ -132,7 +133,7 @@ pub const RULES: &[Rule] = &[
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
                  carried. If you want others to count as successes, name them with --success.",
         brief: "many attempts failed: look at errors and status codes",
-        check: responses::failing,
+        check: failing::failing,
     },
     Rule {
         code: ReasonCode::WorkersSaturated,

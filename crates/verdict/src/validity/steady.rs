@@ -288,7 +288,7 @@ fn in_slices(run: &Run) -> Option<Vec<Level>> {
 }
 
 /// Slices of the window, without the time that load takes to grow.
-fn inside(run: &Run) -> Vec<&Slice> {
+pub(super) fn inside(run: &Run) -> Vec<&Slice> {
     let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
     run.slices.iter().filter(inside).collect()
 }
