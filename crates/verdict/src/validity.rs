@@ -36,8 +36,7 @@ pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
 pub use window::{not_waited_for, shows_no_rate};
 
-/// What a rule found: its consequence, and the evidence in one or more sentences without the final
-/// full stop.
+/// What a rule found: its consequence, and the evidence in one or more sentences without the final full stop.
 type Finding = (Verdict, String);
 
 /// One rule of validity.
@@ -126,7 +125,7 @@ pub const RULES: &[Rule] = &[
                     attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason, or these took \
                     {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING} of the responses, or of the attempts: QPS and latency are those of the error path. \
-                      INVALID also when, in the middle of the run, failures rose by {FAILING} of \
+                      INVALID also when, in the middle of the run and under a steady load, failures rose by {FAILING} of \
                       the attempts, or of that time, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
