@@ -263,7 +263,9 @@ impl Failures {
     /// Whether they came to the end. Users that begin together fail together, with nothing between for as long as that takes.
     fn stay(&self, since: &[Part], after: f64) -> bool {
         let length_ns = since.iter().map(|part| part.duration_ns).max().unwrap_or(0).max(1);
-        let most = (self.each_ns / length_ns as f64) as usize;
+        let parts = self.each_ns / length_ns as f64;
+        // Those under way at the window's end lower the mean.
+        let most = if parts < 1.0 { 0 } else { parts.ceil() as usize };
         let comes = |part: &Part| self.share_of_one(part) >= after / 2.0;
         let ends_quiet = since.last().is_some_and(|last| !comes(last));
         since.split(comes).all(|quiet| quiet.len() <= most) && (self.in_drain || !ends_quiet)
