@@ -172,7 +172,7 @@ impl Looks {
         let found = before >= ENOUGH
             && before as f64 * share >= MISSED
             && share >= least
-            && (replaced || self.had_time(new))
+            && self.had_time(new)
             && !self.roll_before(new);
         let old = self.commonest_before(new)?;
         found.then(|| ResponseChange {
@@ -209,10 +209,9 @@ impl Looks {
 
     /// Whether all others had ended, but for what was under way, when the new ones began.
     fn replaced_by(&self, new: &Series) -> bool {
-        let mean_ns = |series: &Series| series.service_sum_ns / series.responses.max(1);
         let mut others = self.all.iter().filter(|series| series.look != new.look);
         others.all(|old| {
-            let under_way = mean_ns(old).max(mean_ns(new)).saturating_mul(3);
+            let under_way = (old.mean_ns() * 3.0) as Nanos;
             old.first_ns < new.first_ns && old.last_ns <= new.first_ns.saturating_add(under_way)
         })
     }
