@@ -418,10 +418,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Dips,
         condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
-                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances",
+                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances; or all users \
+                    of a closed loop waited at once for {STALL} of the window in all, each time for {STALL_TIMES} times the p99",
         consequence: "a note: a dip is caused by the server, and is a result",
-        advice: "Look at the dips listed, and at what the server did at those times. Means hide \
-                 them.",
+        advice: "Look at the dips listed, and at what the server did at those times. Means hide them.",
         brief: "the server paused or slowed down: --details lists when",
         check: steady::dips,
     },

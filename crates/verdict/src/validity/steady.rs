@@ -94,7 +94,8 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
              checkpoint"
         )
     });
-    let told: Vec<String> = stalled.into_iter().chain(departed(run)).collect();
+    let told: Vec<String> =
+        stalled.or_else(|| stalls::unserved(run)).into_iter().chain(departed(run)).collect();
     (!told.is_empty()).then(|| (Verdict::Valid, told.join("; ")))
 }
 

@@ -64,6 +64,8 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::Dips => vec![
             ("STALLS", steady::stalls::FEWEST.to_string()),
             ("LONGER", grouped(steady::stalls::LONGER, 0)),
+            ("STALL", share(gone::STALL.0)),
+            ("STALL_TIMES", gone::STALL_TIMES.to_string()),
         ],
         ReasonCode::ObservedLate => vec![
             ("UNSEEN", time(observed::UNSEEN_NS)),
