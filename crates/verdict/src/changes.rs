@@ -162,6 +162,9 @@ impl Looks {
         let old = sum(others.map(|old| old.responses));
         let (share, before) = if replaced {
             (1.0, old)
+        } else if at + 1 == self.cells {
+            let (share, in_cell) = self.share_at_end(new, at)?;
+            (share, before.saturating_add(in_cell))
         } else {
             let since = self.responses_in(at + 1..self.cells);
             (new.stays_since(at + 1, |cell| self.responses_in(cell..cell + 1), since)?, before)
@@ -169,6 +172,7 @@ impl Looks {
         let found = before >= ENOUGH
             && before as f64 * share >= MISSED
             && share >= least
+            && self.had_time(new)
             && !self.roll_before(new);
         let old = self.commonest_before(new)?;
         found.then(|| ResponseChange {
@@ -181,12 +185,33 @@ impl Looks {
         })
     }
 
+    /// Whether responses that take as long as these could have come before the first of them did, to requests of the window.
+    fn had_time(&self, new: &Series) -> bool {
+        let start_ns = self.all.iter().map(|series| series.first_ns).min().unwrap_or(0);
+        new.first_ns.saturating_sub(start_ns) as f64 > new.mean_ns()
+    }
+
+    /// The share of a look that came in the last cell and went on to its end, and how many responses of that cell came
+    /// before it; both as if responses had come evenly.
+    fn share_at_end(&self, new: &Series, at: usize) -> Option<(f64, u64)> {
+        let start_ns = self.all.iter().map(|series| series.first_ns).min()?;
+        let end_ns = self.all.iter().map(|series| series.last_ns).max()?;
+        let under_way = (new.mean_ns() * 3.0) as Nanos;
+        let lasted = end_ns.saturating_sub(new.first_ns) as f64;
+        let part = lasted / end_ns.saturating_sub(start_ns).max(1) as f64;
+        let in_cell = self.responses_in(at..self.cells) as f64;
+        let own = new.responses as f64;
+        let since = (part * self.responses_in(0..self.cells) as f64).max(own).min(in_cell);
+        let share = own / since.max(1.0);
+        let goes_on = new.last_ns.saturating_add(under_way) >= end_ns;
+        (goes_on && share >= SUBSTANTIAL).then_some((share, (in_cell - since) as u64))
+    }
+
     /// Whether all others had ended, but for what was under way, when the new ones began.
     fn replaced_by(&self, new: &Series) -> bool {
-        let mean_ns = |series: &Series| series.service_sum_ns / series.responses.max(1);
         let mut others = self.all.iter().filter(|series| series.look != new.look);
         others.all(|old| {
-            let under_way = mean_ns(old).max(mean_ns(new)).saturating_mul(3);
+            let under_way = (old.mean_ns() * 3.0) as Nanos;
             old.first_ns < new.first_ns && old.last_ns <= new.first_ns.saturating_add(under_way)
         })
     }

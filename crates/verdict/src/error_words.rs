@@ -29,6 +29,18 @@ const ERRORS: [&str; 17] = [
 const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
 /// Members of an object that say so by their value.
 const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
+/// What pages say that a server sends in the place of others, without white space.
+const PHRASES: [&str; 9] = [
+    "somethingwentwrong",
+    "tryagainlater",
+    "berightback",
+    "formaintenance",
+    "undermaintenance",
+    "toomanyrequests",
+    "<title>notfound",
+    "<title>pagenotfound",
+    "<h1>notfound",
+];
 /// What pages have that ask to log in, without white space.
 const LOGINS: [&str; 6] = [
     "<title>login",
@@ -60,7 +72,8 @@ pub fn plain(beginning: Option<&str>) -> String {
 /// Whether a body that begins so tells of an error.
 pub fn reads_as_error(beginning: &str) -> bool {
     let dense = dense(beginning);
-    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) || is_titled_by_status(&dense) {
+    let said = || REFUSALS.iter().chain(&PHRASES).any(|phrase| dense.contains(phrase));
+    if said() || is_titled_by_status(&dense) {
         return true;
     }
     let in_word = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -144,6 +157,10 @@ mod tests {
             ("<html><head><title>502 Bad Gateway</title></head>", true),
             ("<html>\n<head><title>504 Gateway Time-out</title>", true),
             ("<title>200 OK</title>", false),
+            ("<html><body><h1>Something went wrong</h1>", true),
+            ("<title>Page not found - Example</title>", true),
+            ("<p>We will be right back.</p>", true),
+            (r#"{"title":"right back at you"}"#, false),
             ("<title>5000 miles</title>", false),
             ("database connection pool exhausted", true),
             ("java.lang.NullPointerException", true),

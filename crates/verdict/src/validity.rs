@@ -11,6 +11,7 @@ use model::{Reason, ReasonCode, Run, Validity, Verdict};
 
 mod advice;
 mod endpoints;
+mod failing;
 mod generator;
 mod idle;
 mod machine;
@@ -35,8 +36,7 @@ pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
 pub use window::{not_waited_for, shows_no_rate};
 
-/// What a rule found: its consequence, and the evidence in one or more sentences without the final
-/// full stop.
+/// What a rule found: its consequence, and the evidence in one or more sentences without the final full stop.
 type Finding = (Verdict, String);
 
 /// One rule of validity.
@@ -124,15 +124,15 @@ pub const RULES: &[Rule] = &[
                     responses took more than {FAILING} of the time of a closed loop's users, or more than {FAILING} of the \
                     attempts had no response for another reason than the time-out, or {HALF_FAILING} for any reason, or these took \
                     {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
-        consequence: "INVALID above {ONLY_FAILING}: QPS and latency are those of the error path. \
-                      INVALID also when, in the middle of the run, failures rose by {FAILING} of \
+        consequence: "INVALID above {ONLY_FAILING} of the responses, or of the attempts: QPS and latency are those of the error path. \
+                      INVALID also when, in the middle of the run and under a steady load, failures rose by {FAILING} of \
                       the attempts, or of that time, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
                  carried. If you want others to count as successes, name them with --success.",
         brief: "many attempts failed: look at errors and status codes",
-        check: responses::failing,
+        check: failing::failing,
     },
     Rule {
         code: ReasonCode::WorkersSaturated,
@@ -418,10 +418,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::Dips,
         condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
-                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances",
+                    the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances; or all users \
+                    of a closed loop waited at once for {STALL} of the window in all, each time for {STALL_TIMES} times the p99",
         consequence: "a note: a dip is caused by the server, and is a result",
-        advice: "Look at the dips listed, and at what the server did at those times. Means hide \
-                 them.",
+        advice: "Look at the dips listed, and at what the server did at those times. Means hide them.",
         brief: "the server paused or slowed down: --details lists when",
         check: steady::dips,
     },

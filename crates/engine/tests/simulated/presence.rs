@@ -505,6 +505,32 @@ fn responses_that_begin_to_fail_are_distinguished_from_load_shedding() {
     }
 }
 
+/// Half of the users wait 0.8 s for each error: few of all attempts, and much of the users' time.
+#[test]
+fn instances_that_begin_to_respond_with_slow_errors_are_named_in_runs_of_few_seconds() {
+    let of = |seconds: u64, until: Nanos| {
+        let load = closed(50).with(|plan| {
+            (plan.duration_ns, plan.timeout_ns) = (Some(seconds * SECOND), 2 * SECOND);
+        });
+        let from = seconds * SECOND * 2 / 5;
+        let reply = move |request: NthRequest| {
+            let fails = request.conn % 2 == 1 && (from..until).contains(&request.at);
+            Some(match fails {
+                true => Reply { after: 800 * MILLISECOND, ..Reply::bytes(ERROR) },
+                false => Reply::ok_after(2 * MILLISECOND),
+            })
+        };
+        let run = judged(drive(&load, |world| scripted(world, &load.request, reply).0).run);
+        failing(&run)
+    };
+    for seconds in [3, 4, 8] {
+        assert_eq!(of(seconds, Nanos::MAX), Some(Verdict::Invalid), "{seconds} s");
+    }
+    // Each of them once.
+    assert_eq!(of(3, SECOND * 13 / 10), Some(Verdict::Valid));
+    assert_eq!(of(3, 0), None);
+}
+
 #[test]
 fn a_restart_of_a_moment_is_a_note() {
     let load = closed(20).with(|plan| plan.duration_ns = Some(200 * SECOND));

@@ -274,6 +274,23 @@ fn a_word_that_changes_in_a_body_of_the_same_length_is_named() {
     assert_eq!(change(|_| true), None);
 }
 
+/// Half of the instances say `no` in the window's last second, which has no second behind it to hold them against.
+#[test]
+fn a_word_that_changes_on_half_of_the_connections_in_the_last_second_is_named() {
+    let of = |since: u64| {
+        let load = closed(8).with(|plan| plan.duration_ns = Some(3 * SECOND));
+        let run = driven(&load, move |request| {
+            let ok = request.at < since || request.conn % 2 == 0;
+            Some(Reply { after: 5 * MILLISECOND, ..Reply::bytes(&status(ok)) })
+        });
+        run.response_changes.first().map(|change| (change.how, change.share))
+    };
+    let (how, share) = of(SECOND * 12 / 5).expect("a change");
+    assert_eq!(how, Changed::ForGood);
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+    assert_eq!(of(u64::MAX), None);
+}
+
 #[test]
 fn kinds_that_take_turns_every_second_are_named() {
     let named = change(|at| (at / SECOND).is_multiple_of(2));

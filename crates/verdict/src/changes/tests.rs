@@ -198,6 +198,46 @@ fn half_of_the_instances_going_bad_is_a_change() {
 }
 
 #[test]
+fn half_of_the_instances_going_bad_in_the_last_second_is_a_change() {
+    let bad = of(200, 1, b'a', 35, MILLISECOND);
+    let until = |begins: u64, ends: u64| {
+        let mut nth = 0;
+        let kinds = run(3, 200, |at| {
+            nth += 1;
+            if (begins..ends).contains(&at) && nth % 2 == 0 { bad } else { JSON }
+        });
+        found(&kinds)
+    };
+    let change = until(SECOND * 5 / 2, 3 * SECOND).expect("a change");
+    assert!(is_substantial(&change), "{change:?}");
+    assert!(change.since_ns.abs_diff(SECOND * 5 / 2) < SECOND / 50, "{}", change.since_ns);
+    assert!((change.share - 0.5).abs() < 0.05, "{}", change.share);
+    assert_eq!(until(SECOND * 21 / 10, SECOND * 28 / 10), None, "not to the end");
+    // A run by count may end within its first second.
+    let mut nth = 0;
+    let kinds = run(1, 400, |at| {
+        nth += 1;
+        if at >= SECOND / 2 && nth % 2 == 0 { bad } else { JSON }
+    });
+    assert!(found(&kinds).is_some_and(|change| is_substantial(&change)));
+}
+
+/// Its first requests have as long to wait as all others.
+#[test]
+fn a_kind_that_takes_long_does_not_begin_late() {
+    let slow = of(200, 1, b'a', 35, 2 * SECOND);
+    for (seconds, one_request) in [(3, true), (10, true), (10, false)] {
+        let mut nth = 0;
+        let kinds = run(seconds, 100, |at| {
+            nth += 1;
+            if at >= 2 * SECOND && nth % 4 == 1 { slow } else { of(200, 1, b'{', 15, SECOND) }
+        });
+        let change = find(&kinds, &fixture::plan(), one_request).pop();
+        assert_eq!(change, None, "{seconds} s");
+    }
+}
+
+#[test]
 fn errors_that_begin_in_few_of_the_responses_are_dated() {
     let bad = body(r#"{"error":"database unavailable"}"#, MILLISECOND);
     let no = body(NO, MILLISECOND);

@@ -2,8 +2,9 @@
 
 use model::{ReasonCode, Run};
 
+use super::failing::{failed_by_checks, failures_are_slow};
 use super::generator::had_enough_connections;
-use super::responses::{ended_in_warmup, failed_by_checks, failures_are_slow};
+use super::responses::ended_in_warmup;
 use super::steady::slowed_down;
 use super::users::all_left;
 use super::window::shows_no_rate;

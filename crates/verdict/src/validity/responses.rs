@@ -3,25 +3,13 @@
 use model::kinds::{Changed, ResponseChange, ResponseKind};
 use model::timeline::Point;
 use model::units::{SECOND, exact_duration, show_duration};
-use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
+use model::{ErrorClass, Run, Verdict};
 
-use super::{Finding, endpoints, idle};
+use super::{Finding, idle};
 use crate::changes::is_substantial;
-use crate::figures::{counted, grouped, rate, share};
-use crate::gone::{count_not_made, gone};
-use crate::refused::remedy;
+use crate::figures::{counted, grouped, share};
+use crate::gone::count_not_made;
 
-/// Share of responses that fail above which QPS says too much of what is carried.
-pub(super) const FAILING: f64 = 0.1;
-/// Share of responses that fail above which the error path is all that was measured. Refusals by
-/// an overloaded server seldom get there: it would have to shed nine of ten.
-pub(super) const ONLY_FAILING: f64 = 0.9;
-/// Share of the attempts without a response, time-outs among them, from which on they are named.
-pub(super) const HALF_FAILING: f64 = 0.5;
-/// Attempts from which on a block says how many fail.
-const ENOUGH: u64 = 20;
-/// Times the response time of the window's beginning from which on a server is overloaded.
-const SLOWER: f64 = 1.5;
 /// Connections closed per response that count as refusing keep-alive.
 pub(super) const REFUSING: f64 = 0.1;
 
@@ -68,175 +56,6 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
 pub(super) fn ended_in_warmup(run: &Run) -> bool {
     let warm = |point: &Point| point.phase == "warmup" && point.requests_per_s > 0.0;
     run.interrupted && run.totals.attempts == 0 && run.timeline.iter().any(warm)
-}
-
-pub(super) fn failing(run: &Run) -> Option<Finding> {
-    match (failing_in_all(run), endpoints::dead(run)) {
-        (in_all, None) => in_all,
-        (None, Some(dead)) => Some((Verdict::Invalid, dead)),
-        (Some((_, in_all)), Some(dead)) => Some((Verdict::Invalid, format!("{in_all}; {dead}"))),
-    }
-}
-
-fn failing_in_all(run: &Run) -> Option<Finding> {
-    let errors = &run.totals.errors;
-    let failed = errors.of(ErrorClass::Status) as f64 + errors.of(ErrorClass::Check) as f64;
-    let responses = run.totals.requests as f64;
-    // Users who wait for failures make few attempts.
-    let (few, of_time) = (failed <= FAILING * responses, time_failing(run));
-    if responses == 0.0 || few && (of_time <= FAILING || gone(run).is_some()) {
-        return unanswered(run);
-    }
-    let began = failures_began(run, few);
-    let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
-        true => Verdict::Invalid,
-        false => Verdict::Valid,
-    };
-    let failing = run.totals.statuses.iter().filter(|(status, _)| {
-        // Of failing statuses the commonest is named; checks fail on good ones.
-        !run.plan.success.contains(**status)
-    });
-    let commonest =
-        failing.max_by_key(|(_, count)| **count).map(|(&status, &count)| (status, count));
-    let named = commonest.map_or_else(String::new, |(status, count)| {
-        format!(", {} of them with status {status}", grouped(count as f64, 0))
-    });
-    let advice =
-        commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));
-    let advice = advice.unwrap_or_default();
-    let (took, of, like) = match few {
-        true => (format!(", and took {} of the users' time", share(of_time)), "it", ""),
-        false => (String::new(), "them", ": errors that look like capacity"),
-    };
-    let since = began.map_or_else(String::new, |began| {
-        let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
-        let [before, since] = [began.before, began.since].map(share);
-        format!(", {before} of {of} until {at} into the window and {since} since, to the end")
-    });
-    let evidence = format!(
-        "{} of {} responses ({}) were failures{named}{took}{since}{like}; {}/s were carried{advice}",
-        grouped(failed, 0),
-        grouped(responses, 0),
-        share(failed / responses),
-        rate(run.rates.requests_per_s * (1.0 - failed / responses))
-    );
-    Some((consequence, evidence))
-}
-
-/// A part of the users' time as a share of it; 0 in an open loop, where no such time is kept.
-fn share_of_time(run: &Run, part: fn(&Presence) -> Nanos) -> f64 {
-    let presence = run.presence.as_ref().filter(|presence| presence.user_ns > 0);
-    presence.map_or(0.0, |presence| part(presence) as f64 / presence.user_ns as f64)
-}
-
-/// The share of the users' time that responses took which failed.
-fn time_failing(run: &Run) -> f64 {
-    share_of_time(run, |presence| presence.failing_ns)
-}
-
-/// The share of the users' time from the beginning of an attempt without a response to that of the next with one.
-fn time_down(run: &Run) -> f64 {
-    share_of_time(run, |presence| presence.down_ns)
-}
-
-/// Whether few attempts failed, and users waited long for these.
-pub(super) fn failures_are_slow(run: &Run) -> bool {
-    let few = run.totals.errors.total() as f64 <= FAILING * run.totals.attempts as f64;
-    few && (time_failing(run) > FAILING || time_down(run) >= HALF_FAILING)
-}
-
-/// Whether it is by checks, and not by their statuses, that too many responses failed.
-pub(super) fn failed_by_checks(run: &Run) -> bool {
-    let failed = |class| run.totals.errors.of(class);
-    let checks = failed(ErrorClass::Check) as f64;
-    failed(ErrorClass::Status) == 0 && checks > FAILING * run.totals.requests as f64
-}
-
-/// Attempts that failed without a response, of a server that is there: each costs its user hardly any time, so that the
-/// time without a server does not show them. Time-outs cost time, and are how an overloaded server fails; few of them may
-/// take most of the users' time.
-fn unanswered(run: &Run) -> Option<Finding> {
-    let (totals, attempts) = (&run.totals, run.totals.attempts as f64);
-    let answered = |class: ErrorClass| matches!(class, ErrorClass::Status | ErrorClass::Check);
-    let classes: Vec<_> = totals.errors.occurred().filter(|(class, _)| !answered(*class)).collect();
-    let failed = classes.iter().map(|(_, n)| *n as f64).sum::<f64>();
-    let in_no_time = failed - totals.errors.of(ErrorClass::Timeout) as f64;
-    let much = in_no_time > FAILING * attempts || failed >= HALF_FAILING * attempts;
-    let long = !much && time_down(run) >= HALF_FAILING;
-    // What ran out on this side says nothing about the server.
-    if !(much || long) || totals.requests == 0 || !totals.limits.is_empty() || gone(run).is_some() {
-        return None;
-    }
-    let (class, most) = classes.into_iter().max_by_key(|&(_, n)| n)?;
-    let sample = totals.error_samples.get(class.name());
-    let took = match long {
-        true => format!(", and took {} of the users' time", share(time_down(run))),
-        false => String::new(),
-    };
-    let evidence = format!(
-        "{} of {} attempts ({}) failed without a response, {} of them by {}{}{took}; {}/s were answered",
-        grouped(failed, 0),
-        grouped(attempts, 0),
-        share(failed / attempts.max(1.0)),
-        grouped(most as f64, 0),
-        class.name(),
-        sample.map_or_else(String::new, |sample| format!(" ({})", shown(sample))),
-        rate(run.rates.requests_per_s)
-    );
-    let consequence =
-        if failed > ONLY_FAILING * attempts { Verdict::Invalid } else { Verdict::Valid };
-    Some((consequence, evidence))
-}
-
-/// From when on responses failed far more often, for good.
-struct Began {
-    at_ns: Nanos,
-    /// Shares of the attempts, or of the users' time, until then and since.
-    before: f64,
-    since: f64,
-}
-
-/// That responses began to fail in the middle, and went on: something broke. Not where they had become slower
-/// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429). Of failures that
-/// are few and slow the share is that of the users' time, as if each took the mean of them all.
-fn failures_began(run: &Run, few: bool) -> Option<Began> {
-    let failed = |block: &Block| block.errors.status.saturating_add(block.errors.check);
-    let errors = &run.totals.errors;
-    let all_failed = errors.of(ErrorClass::Status).saturating_add(errors.of(ErrorClass::Check));
-    // As many failures as fill all of the users' time, in a nanosecond of the window.
-    let filling = all_failed as f64 / (time_failing(run) * run.totals.duration_ns as f64).max(1.0);
-    let whole: Vec<&Block> = run.blocks.iter().filter(|block| block.attempts >= ENOUGH).collect();
-    let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
-    if limited.saturating_mul(2) > run.totals.errors.status {
-        return None;
-    }
-    let sum = |blocks: &[&Block], of: &dyn Fn(&Block) -> u64| {
-        blocks.iter().map(|block| of(block)).fold(0, u64::saturating_add) as f64
-    };
-    let share_of = |blocks: &[&Block]| {
-        let all = match few {
-            true => filling * sum(blocks, &|block| block.duration_ns),
-            false => sum(blocks, &|block| block.attempts),
-        };
-        // Some took longer than the mean, or began before these blocks.
-        (sum(blocks, &failed) / all.max(1.0)).min(1.0)
-    };
-    let began = (3..whole.len()).filter_map(|at| {
-        let (until, since) = whole.split_at(at);
-        // Where it began inside of a block, that block is of neither.
-        let steady = &until[..at - 1];
-        let (before, after) = (share_of(steady), share_of(since));
-        let [first, last] = [steady[0], steady[at - 2]].map(|block| block.response_mean_ns as f64);
-        let slower = last > SLOWER * first;
-        let stays = since.iter().all(|block| share_of(&[block]) >= after / 2.0);
-        let rare = steady.iter().all(|block| share_of(&[block]) <= after / 2.0);
-        let many = !few || sum(since, &failed) >= ENOUGH as f64;
-        let begins = after >= before + FAILING && stays && rare && many && !slower;
-        let inside = share_of(&until[at - 1..]) > before + FAILING / 2.0;
-        let first = if inside { until[at - 1] } else { since[0] };
-        begins.then_some(Began { at_ns: first.start_ns, before, since: after })
-    });
-    began.max_by(|a, b| (a.since - a.before).total_cmp(&(b.since - b.before)))
 }
 
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {
@@ -440,7 +259,7 @@ pub fn kind(kind: &ResponseKind) -> String {
 }
 
 /// A text of the server's, harmless and short.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let harmless = |c: char| if c.is_control() { '·' } else { c };
     let mut shown: String = text.chars().take(SHOWN).map(harmless).collect();
     if text.chars().nth(SHOWN).is_some() {

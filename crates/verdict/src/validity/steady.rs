@@ -94,7 +94,8 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
              checkpoint"
         )
     });
-    let told: Vec<String> = stalled.into_iter().chain(departed(run)).collect();
+    let told: Vec<String> =
+        stalled.or_else(|| stalls::unserved(run)).into_iter().chain(departed(run)).collect();
     (!told.is_empty()).then(|| (Verdict::Valid, told.join("; ")))
 }
 
@@ -288,7 +289,7 @@ fn in_slices(run: &Run) -> Option<Vec<Level>> {
 }
 
 /// Slices of the window, without the time that load takes to grow.
-fn inside(run: &Run) -> Vec<&Slice> {
+pub(super) fn inside(run: &Run) -> Vec<&Slice> {
     let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
     run.slices.iter().filter(inside).collect()
 }

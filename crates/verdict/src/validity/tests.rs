@@ -1,6 +1,7 @@
 //! One case at least for every rule: a sound run, spoilt on purpose.
 
 mod endpoints;
+mod failing;
 mod generator;
 mod idle;
 mod machine;

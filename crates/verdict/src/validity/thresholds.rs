@@ -7,7 +7,8 @@ use model::ReasonCode;
 use model::units::{MICROSECOND, MILLISECOND, Nanos, SECOND};
 
 use super::{
-    endpoints, generator, idle, machine, observed, pauses, responses, steady, users, way, window,
+    endpoints, failing, generator, idle, machine, observed, pauses, responses, steady, users, way,
+    window,
 };
 use crate::figures::grouped;
 use crate::{changes, gone, offered};
@@ -27,9 +28,9 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::Interrupted => vec![("SHORTEST_PART", time(window::SHORTEST_PART_NS))],
         ReasonCode::LittleLaw => vec![("TOLERANCE", share(window::TOLERANCE - 1.0))],
         ReasonCode::FastErrors => vec![
-            ("FAILING", share(responses::FAILING)),
-            ("HALF_FAILING", share(responses::HALF_FAILING)),
-            ("ONLY_FAILING", share(responses::ONLY_FAILING)),
+            ("FAILING", share(failing::FAILING)),
+            ("HALF_FAILING", share(failing::HALF_FAILING)),
+            ("ONLY_FAILING", share(failing::ONLY_FAILING)),
             ("ENOUGH", endpoints::ENOUGH.to_string()),
         ],
         ReasonCode::WorkersSaturated => {
@@ -63,6 +64,8 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
         ReasonCode::Dips => vec![
             ("STALLS", steady::stalls::FEWEST.to_string()),
             ("LONGER", grouped(steady::stalls::LONGER, 0)),
+            ("STALL", share(gone::STALL.0)),
+            ("STALL_TIMES", gone::STALL_TIMES.to_string()),
         ],
         ReasonCode::ObservedLate => vec![
             ("UNSEEN", time(observed::UNSEEN_NS)),

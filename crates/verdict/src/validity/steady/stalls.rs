@@ -3,10 +3,12 @@
 
 use model::timeline::Point;
 use model::units::{MILLISECOND, Nanos, SECOND, show_duration};
-use model::{Plan, Run};
+use model::{Plan, Run, Silence};
 use statistics::order::median;
 
 use super::window;
+use crate::figures::{often, percent};
+use crate::gone::{STALL, STALL_TIMES, gone};
 
 /// Stalls from which on even distances are no chance.
 pub(crate) const FEWEST: usize = 6;
@@ -23,6 +25,8 @@ const POINTS_APART: f64 = 3.0;
 const MANY_APART: (usize, f64) = (8, 2.25);
 /// How much longer than planned a point may be.
 const SLACK: f64 = 1.05;
+/// The shortest time without service that counts among several.
+const UNSERVED_NS: Nanos = 100 * MILLISECOND;
 
 /// Stalls of about one length at even distances, all through the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +54,33 @@ impl Stalls {
              in the seconds between none took longer than {between}"
         )
     }
+}
+
+/// Times in which all users of a closed loop waited, each too short for the server to have been away, that together are a
+/// part of the window which percentiles do not show: a user that waits makes no requests.
+pub(super) fn unserved(run: &Run) -> Option<String> {
+    let (plan, (part, fewest)) = (&run.plan, STALL);
+    let pauses = plan.think_ns.is_some() || plan.pace_ns.is_some();
+    let users_wait = plan.rate_per_s.is_none() && !pauses && u64::from(plan.connections) >= fewest;
+    if !users_wait || gone(run).is_some() {
+        return None;
+    }
+    let least_ns = UNSERVED_NS.max(STALL_TIMES.saturating_mul(run.service_ns.p99));
+    let silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    let lengths: Vec<Nanos> =
+        silences.map(Silence::duration_ns).filter(|&length| length >= least_ns).collect();
+    let all_ns = lengths.iter().copied().fold(0, Nanos::saturating_add);
+    let share = all_ns as f64 / run.totals.duration_ns.max(1) as f64;
+    let longest = lengths.iter().max().filter(|_| share >= part)?;
+    Some(format!(
+        "all users waited at once for {} in all, {} of the window ({}, {} at the longest), and p99 is {}: few requests meet \
+         what keeps users from sending more",
+        show_duration(all_ns),
+        percent(share),
+        often(lengths.len() as f64),
+        show_duration(*longest),
+        show_duration(run.service_ns.p99)
+    ))
 }
 
 /// The stalls of a steady load, unless the generator may have made them.
