@@ -575,6 +575,24 @@ mod tests {
     }
 
     #[test]
+    fn that_all_responses_failed_alike_takes_two_lines() {
+        for status in [401, 404, 500] {
+            let mut run = fixture::sound::closed();
+            run.totals.errors.status = run.totals.requests;
+            run.totals.statuses = [(status, run.totals.requests)].into();
+            run.totals.succeeded = 0;
+            run.validity = verdict::judge(&run);
+            let text = summary(&run, at(80));
+            let reason = text.lines().skip(1).take_while(|line| !line.is_empty());
+            let reason = reason.collect::<Vec<_>>();
+            assert!(
+                reason.len() == 2 && reason[0].contains(&format!("had status {status}")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn how_all_attempts_failed_is_said_once() {
         let mut run = fixture::sound::closed();
         let refused = "127.0.0.1:1: connection refused";

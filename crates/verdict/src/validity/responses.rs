@@ -9,7 +9,7 @@ use super::{Finding, endpoints, idle};
 use crate::changes::is_substantial;
 use crate::figures::{counted, grouped, rate, share};
 use crate::gone::{count_not_made, gone};
-use crate::refused::remedy;
+use crate::refused::{failed_alike, remedy};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
@@ -86,6 +86,9 @@ fn failing_in_all(run: &Run) -> Option<Finding> {
     let (few, of_time) = (failed <= FAILING * responses, time_failing(run));
     if responses == 0.0 || few && (of_time <= FAILING || gone(run).is_some()) {
         return unanswered(run);
+    }
+    if let Some(evidence) = failed_alike(run) {
+        return Some((Verdict::Invalid, evidence));
     }
     let began = failures_began(run, few);
     let consequence = match began.is_some() || failed > ONLY_FAILING * responses {
