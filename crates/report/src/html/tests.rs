@@ -48,6 +48,20 @@ fn pages() -> Vec<String> {
     runs.iter().map(run).chain([sweep_page(), diff_page()]).collect()
 }
 
+#[test]
+fn a_page_begins_with_what_came_out() {
+    for (page, words) in [
+        (run(&sample::closed_loop()), "VALID: The server answered 48,204 requests/s"),
+        (run(&sample::open_loop()), "INVALID: The server answered "),
+        (sweep_page(), ""),
+    ] {
+        let (_, main) = page.split_once("<main>").expect("a page");
+        let begins = main.starts_with(&format!("<p class=\"reading\">{words}"));
+        assert!(begins, "{}", main.chars().take(300).collect::<String>());
+        assert_eq!(page.matches("class=\"reading\"").count(), 1, "{words}: it is said once");
+    }
+}
+
 /// Where the page is narrow, what is in a picture is small.
 #[test]
 fn the_sentences_of_a_chart_are_text_of_the_page() {
