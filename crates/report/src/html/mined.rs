@@ -44,7 +44,7 @@ fn banner(mined: &Mined) -> Markup {
     html! {
         p.reading {
             strong { (rate(mined.peak.rate_per_s)) " requests/s" }
-            " from " (span(&mined.peak.from, &mined.peak.to)) "."
+            " at the peak, from " (span(&mined.peak.from, &mined.peak.to)) "."
         }
         @for note in &mined.notes { p.soft { (parts::prose(note)) } }
     }
