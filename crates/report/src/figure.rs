@@ -42,14 +42,45 @@ pub(crate) fn bytes(n: f64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// An instant as results have it, RFC 3339 in UTC, to the minute: `2026-11-23 12:01 UTC`. What is none is
-/// shown as it is.
+/// An instant as results have it (RFC 3339), to the minute: `2026-11-23 12:01 UTC`. What is none is shown as it is.
 pub(crate) fn date(instant: &str) -> String {
-    let digits = |byte: u8| byte.is_ascii_digit() || b"-:.TZ".contains(&byte);
-    let utc = instant.ends_with('Z') && instant.bytes().all(digits);
-    match (utc, instant.get(..10), instant.get(10..11), instant.get(11..16)) {
-        (true, Some(day), Some("T"), Some(time)) => format!("{day} {time} UTC"),
-        _ => clean(instant, 40),
+    match moment(instant) {
+        Some([day, time, zone]) => format!("{day} {} {zone}", &time[..MINUTE]),
+        None => clean(instant, 40),
+    }
+}
+
+/// From one instant to another: to the second where one of them is inside of a minute, with day and zone named once
+/// where they are the same: `2026-11-23 20:00 to 21:00 +01:00`.
+pub(crate) fn span(from: &str, to: &str) -> String {
+    let (Some(first), Some(last)) = (moment(from), moment(to)) else {
+        return format!("{} to {}", clean(from, 40), clean(to, 40));
+    };
+    let ([day, begins, zone], [last_day, ends, last_zone]) = (first, last);
+    let whole_minutes = [begins, ends].iter().all(|time| time.ends_with(":00"));
+    let shown = if whole_minutes { MINUTE } else { SECONDS };
+    let zone = if zone == last_zone { String::new() } else { format!(" {zone}") };
+    let last_day = if day == last_day { String::new() } else { format!("{last_day} ") };
+    format!("{day} {}{zone} to {last_day}{} {last_zone}", &begins[..shown], &ends[..shown])
+}
+
+/// Characters of a time to the minute, and to the second.
+const MINUTE: usize = 5;
+const SECONDS: usize = 8;
+
+/// Day, time to the second and zone of an instant; nothing of what is none.
+fn moment(instant: &str) -> Option<[&str; 3]> {
+    let harmless = |byte: u8| byte.is_ascii_digit() || b"-+:.TZ".contains(&byte);
+    if !instant.bytes().all(harmless) || instant.get(10..11) != Some("T") {
+        return None;
+    }
+    let (day, time) = (instant.get(..10)?, instant.get(11..11 + SECONDS)?);
+    let zone = instant.get(11 + SECONDS..)?;
+    let zone = zone.trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
+    match zone {
+        "" => None,
+        "Z" | "+00:00" => Some([day, time, "UTC"]),
+        zone => Some([day, time, zone]),
     }
 }
 
@@ -208,8 +239,22 @@ mod tests {
         assert_eq!(date("2026-11-23T12:01:46Z"), "2026-11-23 12:01 UTC");
         assert_eq!(date("2026-11-23T12:01:46.25Z"), "2026-11-23 12:01 UTC");
         assert_eq!(date("\u{1b}[31m12345T12:01:46Z"), "·[31m12345T12:01:46Z");
-        for other in ["", "yesterday", "2026-11-23T12:01:46+02:00", "TZ", "ä2026-11-23T12:01Z"] {
+        assert_eq!(date("2026-11-23T12:01:46+02:00"), "2026-11-23 12:01 +02:00");
+        for other in ["", "yesterday", "2026-11-23T12:01:46", "TZ", "ä2026-11-23T12:01Z"] {
             assert_eq!(date(other), other);
+        }
+    }
+
+    #[test]
+    fn a_span_names_day_and_zone_once() {
+        for (from, to, told) in [
+            ("T20:00:00+01:00", "2026-11-23T21:00:00+01:00", " 20:00 to 21:00 +01:00"),
+            ("T23:30:00Z", "2026-11-24T00:30:00Z", " 23:30 to 2026-11-24 00:30 UTC"),
+            ("T00:00:00+00:00", "2026-11-23T23:59:58+00:00", " 00:00:00 to 23:59:58 UTC"),
+            ("T01:30:00+02:00", "2026-11-23T02:30:00+01:00", " 01:30 +02:00 to 02:30 +01:00"),
+            ("T20:00:00+01:00", "\u{1b}[31m", "T20:00:00+01:00 to ·[31m"),
+        ] {
+            assert_eq!(span(&format!("2026-11-23{from}"), to), format!("2026-11-23{told}"));
         }
     }
 

@@ -4,7 +4,7 @@
 use model::mined::{ArithmeticStep, Mined, MinedEndpoint};
 use model::units::show_duration;
 
-use crate::figure::{clean, count, counted, level, rate, share, share_of, wrap};
+use crate::figure::{clean, count, counted, level, rate, share, share_of, span, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -40,11 +40,10 @@ pub fn text(mined: &Mined, style: Style) -> String {
 pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
     let peak = &mined.peak;
     let mut read = format!(
-        "{} as {}, {} to {}",
+        "{} as {}, {}",
         counted(mined.lines, "line"),
         clean(&mined.format, 200),
-        clean(&mined.first_at, 40),
-        clean(&mined.last_at, 40)
+        span(&mined.first_at, &mined.last_at)
     );
     if mined.bad_lines > 0 {
         let share = share_of(mined.bad_lines, mined.lines);
@@ -91,10 +90,9 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
         (
             "Peak",
             format!(
-                "{}/s from {} to {} ({}); its busiest second had {:.1} times that",
+                "{}/s from {} ({}); its busiest second had {:.1} times that",
                 rate(peak.rate_per_s),
-                clean(&peak.from, 40),
-                clean(&peak.to, 40),
+                span(&peak.from, &peak.to),
                 counted(peak.requests, "request"),
                 peak.burst_factor
             ),

@@ -56,10 +56,7 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
         return None;
     }
     match exit_code(run) {
-        DONE => Some(
-            "Exit code 0, as QPS is at least this: add --slo valid where a check must fail on it."
-                .to_owned(),
-        ),
+        DONE => Some("Exit code 0, as QPS is at least this; with --slo valid it is 98.".to_owned()),
         NOT_BELIEVABLE if !believable(run) => {
             let doubts = |code| {
                 let found = run.validity.reasons.iter().find(|reason| reason.code == code);
@@ -73,7 +70,7 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
                 () if doubts(ReasonCode::LateSends) => "requests left later than they were due",
                 () => "figures at a fixed rate are no bounds",
             };
-            Some(format!("Exit code 98, as {why}: mend what is named above and run it again."))
+            Some(format!("Exit code 98, as {why}."))
         }
         _ => None,
     }
@@ -236,11 +233,11 @@ mod tests {
     #[test]
     fn what_was_sent_late_is_not_called_unsent() {
         for (code, achieved, words) in [
-            (ReasonCode::LateSends, 1000.0, "as requests left later than they were due:"),
-            (ReasonCode::LateSends, 900.0, "as the rate asked for was not sent:"),
-            (ReasonCode::AchievedBelowOffered, 1000.0, "as the rate asked for was not sent:"),
-            (ReasonCode::ConnectionsExhausted, 1000.0, "as figures at a fixed rate are no bounds:"),
-            (ReasonCode::GeneratorPaused, 1000.0, "as the generator was held up:"),
+            (ReasonCode::LateSends, 1000.0, "as requests left later than they were due."),
+            (ReasonCode::LateSends, 900.0, "as the rate asked for was not sent."),
+            (ReasonCode::AchievedBelowOffered, 1000.0, "as the rate asked for was not sent."),
+            (ReasonCode::ConnectionsExhausted, 1000.0, "as figures at a fixed rate are no bounds."),
+            (ReasonCode::GeneratorPaused, 1000.0, "as the generator was held up."),
         ] {
             let mut run = open();
             run.rates.achieved_per_s = achieved;

@@ -39,9 +39,14 @@ pub fn often(n: f64) -> String {
     if n == 1.0 { "once".to_owned() } else { format!("{} times", grouped(n, 0)) }
 }
 
-/// A rate per second: whole from 100 on, with two decimals below.
+/// A rate per second: whole from 100 on, with two decimals below, and with four below a hundredth.
 pub fn rate(per_s: f64) -> String {
-    grouped(per_s, if per_s.abs() >= 100.0 { 0 } else { 2 })
+    let decimals = match per_s.abs() {
+        at_least if at_least >= 100.0 => 0,
+        little if little > 0.0 && little < 0.01 => 4,
+        _ => 2,
+    };
+    grouped(per_s, decimals)
 }
 
 /// A ratio in per cent with two decimals: `22.80 %`.
@@ -157,6 +162,7 @@ mod tests {
         ] {
             assert_eq!(levels_of(LevelKind::Concurrency, values), words);
         }
-        assert_eq!(rate(12.5), "12.50");
+        let rates = [0.0, 0.0044, 0.05, 12.5, 100.4].map(rate);
+        assert_eq!(rates, ["0.00", "0.0044", "0.05", "12.50", "100"]);
     }
 }

@@ -1,4 +1,4 @@
-//! A sweep of an API that responds with failures only: which status they had.
+//! An API that responds with failures only: which status they had, in a run and in a sweep.
 
 use std::collections::BTreeMap;
 
@@ -31,15 +31,33 @@ pub fn refused(sweep: &Sweep) -> Option<String> {
     ))
 }
 
+/// That all responses of a run had one status and failed by it, with what to do: a sentence without its full stop.
+pub(crate) fn failed_alike(run: &Run) -> Option<String> {
+    let responses = run.totals.requests;
+    let mut statuses = run.totals.statuses.keys();
+    let status = statuses.next().filter(|_| statuses.next().is_none())?;
+    if run.totals.errors.status != responses {
+        return None;
+    }
+    let all = match responses {
+        1 => "the response".to_owned(),
+        _ => format!("all {} responses", grouped(responses as f64, 0)),
+    };
+    let advice = remedy(*status).map_or_else(String::new, |advice| format!(": {advice}"));
+    Some(format!("{all} had status {status}{advice}"))
+}
+
 /// What to do about responses of this status, where the status says it.
 pub(crate) fn remedy(status: u16) -> Option<&'static str> {
     Some(match status {
+        400 | 422 => "check the request: its path, fields and body",
         401 => "give credentials (-H 'Authorization: ...', or -u)",
         403 => "check what the credentials allow, and whom the server lets in",
         404 | 410 => "check the URL",
         405 => "give the method that the path takes (-m)",
         415 => "name the body's type (--json, or -H 'Content-Type: ...')",
         429 => "raise the server's limit on the rate, or lower the load",
+        500..=599 => "look at the server's log",
         _ => return None,
     })
 }

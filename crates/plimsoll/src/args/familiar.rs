@@ -478,6 +478,7 @@ mod tests {
             ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
             ("run http://h/ -s -k", "-q prints nothing while running"),
             ("run http://h/ -Z", "use -c N"),
+            ("run http://h/ -F a=@b.png", "and `plimsoll import curl FILE` makes one; see"),
             ("run http://h/ -T body.json", "by --body-file body.json -m PUT"),
             ("run http://h/ -T /tmp/body", "by --body-file /tmp/body -m PUT"),
             ("run http://h/ -U Mozilla", "a user agent is -H 'User-Agent: TEXT'"),

@@ -262,7 +262,7 @@ fn opening(gateway: &Gateway) -> String {
         net::Io::Epoll => "epoll",
     };
     let mut text = format!(
-        "listening on {} ({}, {io}); Ctrl-C ends it\n",
+        "listening on {} ({}, {io}); Ctrl-C to end\n",
         addresses.join(", "),
         counted(gateway.workers() as u64, "thread")
     );

@@ -32,7 +32,7 @@ pub fn target(args: &TargetArgs) -> Result<u8, Failure> {
     };
     let scheme = if tls { "https" } else { "http" };
     let opening = format!(
-        "listening on {scheme}://{}/healthz ({}, {}); Ctrl-C ends it",
+        "listening on {scheme}://{}/healthz ({}, {}); Ctrl-C to end",
         server.addr(),
         counted(server.threads() as u64, "thread"),
         match server.io() {

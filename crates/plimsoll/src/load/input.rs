@@ -443,7 +443,8 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     let is_word = method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     if is_word && method.bytes().any(|byte| byte.is_ascii_lowercase()) {
         let upper = method.to_ascii_uppercase();
-        return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {upper}?"));
+        let meant = wire::meant_method(&method).unwrap_or(&upper);
+        return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {meant}?"));
     }
     Ok((method, body))
 }

@@ -1,6 +1,7 @@
 //! A load that is ready to be carried out: its host resolved, its files read. Each level's plan, and what the engine needs
 //! for it, are made from it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -75,6 +76,7 @@ impl Prepared {
             Requests::One { .. } => destination.difference(&input.text),
             Requests::Workload(..) => None,
         };
+        let methods = mistyped_methods(&input);
         let proxy = proxy_notice(destination.tls);
         let of_no_use = if tls.is_none() { tls::unused(&args.tls) } else { None };
         Ok(Self {
@@ -89,6 +91,7 @@ impl Prepared {
             shortage: Shortage::Refused,
             notices: difference
                 .into_iter()
+                .chain(methods)
                 .chain(proxy)
                 .chain(of_no_use)
                 .chain(reached.notices)
@@ -271,6 +274,27 @@ fn choose_io(asked: IoArg) -> Result<net::Io, Failure> {
     }
 }
 
+/// Methods that look like a slip: they are sent as they are, as a server may know them.
+fn mistyped_methods(input: &LoadInput) -> Vec<String> {
+    let methods: BTreeSet<&str> = match &input.requests {
+        Requests::One { .. } => BTreeSet::from([input.method.as_str()]),
+        Requests::Workload(file, _) => {
+            let workload = file.workload();
+            let steps = workload.flows.iter().flat_map(|flow| &flow.steps);
+            let of_steps = steps.filter_map(|step| step.method.as_deref());
+            let endpoints = workload.endpoints.iter();
+            endpoints.filter_map(|endpoint| endpoint.method.as_deref()).chain(of_steps).collect()
+        }
+    };
+    let notice = |method: &str| {
+        let meant = wire::meant_method(method)?;
+        Some(format!(
+            "the method {method} is no common one, and sent as it is: did you mean {meant}?"
+        ))
+    };
+    methods.into_iter().filter_map(notice).collect()
+}
+
 /// A proxy that the environment asks for would be what is measured; it is not used, and a notice says so.
 fn proxy_notice(tls: bool) -> Vec<String> {
     let names: &[&str] = if tls {
@@ -288,4 +312,31 @@ fn proxy_notice(tls: bool) -> Vec<String> {
     })
     .into_iter()
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn input(method: &str) -> Result<LoadInput, Failure> {
+        let line = ["plimsoll", "run", "http://127.0.0.1/", "-X", method];
+        match Cli::try_parse_from(line).expect("flags").command {
+            Command::Run(args) => LoadInput::of("http://127.0.0.1/", &args.load),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_method_that_looks_mistyped_is_asked_about() {
+        let told = |method| mistyped_methods(&input(method).expect("a request"));
+        assert!(told("GTE")[0].ends_with("did you mean GET?"), "{:?}", told("GTE"));
+        assert!(told("GET").is_empty() && told("PURGE").is_empty());
+        for (lower, meant) in [("get", "GET"), ("psot", "POST"), ("purge", "PURGE")] {
+            let refused = input(lower).expect_err("lower case").to_string();
+            assert!(refused.ends_with(&format!("did you mean -m {meant}?")), "{refused}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use net::limits;
 use crate::failure::{Failure, usage};
 
 /// The most connections one run may hold: what two workers' worth of source addresses can carry.
-const MOST_CONNECTIONS: u64 = 1_000_000;
+pub const MOST_CONNECTIONS: u64 = 1_000_000;
 /// Worker threads of one run at most.
 pub const MOST_THREADS: u64 = 512;
 /// Arrivals a second that a worker counts as they come, sent or not: several times what it can send. With more it falls
@@ -39,8 +39,9 @@ impl Shape {
         }
         if self.connections > MOST_CONNECTIONS {
             return usage(format!(
-                "-c {}: at most {MOST_CONNECTIONS} connections",
-                self.connections
+                "-c {}: at most {}",
+                grouped(self.connections),
+                counted(MOST_CONNECTIONS, "connection")
             ));
         }
         if self.duration_ns == Some(0) {
@@ -90,8 +91,10 @@ pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64,
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
         Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
-            "-t {threads} is above -c {connections}: each worker needs a connection: give -c {threads} or more, or leave \
-             -t out; the time-out is -T TIME, the duration -d TIME"
+            "-t {} is above -c {}: each worker needs a connection: give -c {threads} or more, or leave -t out; the \
+             time-out is -T TIME, the duration -d TIME",
+            grouped(threads),
+            grouped(connections)
         )),
     }
 }
@@ -103,7 +106,9 @@ pub fn many_threads(asked: Option<u64>) -> Option<String> {
     let asked = asked.filter(|&asked| asked > processors)?;
     let of = counted(processors, "processor");
     Some(format!(
-        "-t {asked}: {asked} workers on {of}; the duration is -d TIME, the time-out -T TIME"
+        "-t {}: {} on {of}; the duration is -d TIME, the time-out -T TIME",
+        grouped(asked),
+        counted(asked, "worker")
     ))
 }
 
@@ -116,8 +121,23 @@ mod tests {
         assert_eq!(many_threads(None), None);
         assert_eq!(many_threads(Some(1)), None);
         let told = many_threads(Some(1_000_000)).expect("a notice");
-        assert!(told.starts_with("-t 1000000: 1000000 workers on "), "{told}");
+        assert!(told.starts_with("-t 1,000,000: 1,000,000 workers on "), "{told}");
         assert!(told.ends_with("; the duration is -d TIME, the time-out -T TIME"), "{told}");
+    }
+
+    #[test]
+    fn large_counts_are_told_as_everywhere_else() {
+        let shape = |connections| Shape {
+            connections,
+            rate_per_s: None,
+            duration_ns: None,
+            requests: None,
+        };
+        assert!(shape(MOST_CONNECTIONS).check().is_ok());
+        let told = shape(2_000_000).check().expect_err("too many").to_string();
+        assert_eq!(told, "-c 2,000,000: at most 1,000,000 connections");
+        let told = threads(Some(1_000_000), 2_000, false).expect_err("idle workers").to_string();
+        assert!(told.starts_with("-t 1,000,000 is above -c 2,000: each worker "), "{told}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::{Chart, Theme, number};
 /// The chart as an SVG document (or fragment: it has no XML declaration, so it is both), written
 /// into an `svg` that nothing was written to.
 pub(super) fn document(chart: &Chart, theme: Theme, mut svg: Svg) -> (String, Fallback) {
-    let frame = Frame::of(chart);
+    let frame = Frame::of(chart, theme);
     open(&mut svg, chart, &frame, theme);
     header(&mut svg, chart, &frame);
     for (i, panel) in chart.panels.iter().enumerate() {
@@ -97,16 +97,18 @@ fn identity(chart: &Chart) -> String {
 
 fn header(svg: &mut Svg, chart: &Chart, frame: &Frame) {
     let room = WIDTH - 2.0 * PAD;
-    svg.text(&Run {
-        x: PAD,
-        y: frame.title_y,
-        anchor: Anchor::Start,
-        size: TITLE_SIZE,
-        face: Face::SemiBold,
-        class: "title",
-        text: &chart.title,
-        room,
-    });
+    if let Some(y) = frame.title_y {
+        svg.text(&Run {
+            x: PAD,
+            y,
+            anchor: Anchor::Start,
+            size: TITLE_SIZE,
+            face: Face::SemiBold,
+            class: "title",
+            text: &chart.title,
+            room,
+        });
+    }
     for (y, line) in &frame.subtitle {
         svg.text(&plain(PAD, *y, SUBTITLE_SIZE, "muted", line, room));
     }

@@ -2,12 +2,12 @@
 //!
 //! Reads the parts and the font's widths, produces rectangles. `draw` fills them.
 
-use super::Chart;
 use super::axis::Axis;
 use super::parts::{Band, Key, Panel, Sample};
 use super::place::{LaneLabel, lanes};
 use super::svg::Rect;
 use super::text::{Face, clean, width, wrap};
+use super::{Chart, Theme};
 
 /// Width of every chart in pixels at scale 1.
 pub(super) const WIDTH: f64 = 760.0;
@@ -49,7 +49,8 @@ pub(super) struct PlacedKey<'a> {
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     pub height: f64,
-    pub title_y: f64,
+    /// Base line of the title, if the chart itself has it.
+    pub title_y: Option<f64>,
     /// Lines of the subtitle with their base lines.
     pub subtitle: Vec<(f64, String)>,
     pub keys: Vec<PlacedKey<'a>>,
@@ -64,14 +65,18 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The plan of `chart`.
-    pub(super) fn of(chart: &'a Chart) -> Frame<'a> {
+    /// The plan of `chart`; in a page, title, subtitle and notes are the page's.
+    pub(super) fn of(chart: &'a Chart, theme: Theme) -> Frame<'a> {
         let (left, right) = gutters(chart);
         let (left, right) = (PAD + left, WIDTH - PAD - right);
-        let mut y = PAD;
-        let title_y = y + TITLE_SIZE * 0.8;
-        y += TITLE_HEIGHT;
-        let subtitle = lines(&chart.subtitle, SUBTITLE_SIZE, SUBTITLE_HEIGHT, 3, &mut y);
+        let alone = theme == Theme::Standalone;
+        let mut y = if alone { PAD } else { 0.0 };
+        let title_y = alone.then_some(y + TITLE_SIZE * 0.8);
+        let mut subtitle = Vec::new();
+        if alone {
+            y += TITLE_HEIGHT;
+            subtitle = lines(&chart.subtitle, SUBTITLE_SIZE, SUBTITLE_HEIGHT, 3, &mut y);
+        }
         if !chart.keys.is_empty() {
             y += 4.0;
         }
@@ -100,7 +105,7 @@ impl<'a> Frame<'a> {
         let x_title_y = y - 2.0;
         y += 6.0;
         let mut notes = Vec::new();
-        for note in &chart.notes {
+        for note in chart.notes.iter().filter(|_| alone) {
             notes.extend(lines(note, NOTE_SIZE, NOTE_HEIGHT, 2, &mut y));
         }
         Frame {

@@ -89,7 +89,8 @@ pub(crate) fn inline_style_sheet() -> String {
 /// Where an SVG takes its colours from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// For an SVG inside an HTML page: ink is the page's `currentColor`, series follow
+    /// For an SVG inside an HTML page, which writes title, subtitle and notes as text of its own, so that they are as large
+    /// as its other text on every screen. Ink is the page's `currentColor`, series follow
     /// `prefers-color-scheme`, and the page may set `--chart-ink`, `--chart-paper`,
     /// `--chart-line-1` to `-7`, `--chart-text-1` to `-7` and `--chart-shade-1` to `-5`. Rules are
     /// confined to the class `plimsoll-chart`.
@@ -125,6 +126,11 @@ impl Chart {
     /// The sentence that says what to read from the chart.
     pub fn subtitle(&self) -> &str {
         &self.subtitle
+    }
+
+    /// What else is to be known of the chart, a sentence each.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// The chart under another heading alone, for a page that begins with what its own heading says.

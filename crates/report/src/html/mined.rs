@@ -6,7 +6,7 @@ use model::mined::{MinedEndpoint, Parameter};
 
 use super::{Section, Title, page, parts};
 use crate::chart::{self, Demand};
-use crate::figure::{clean, count, counted, rate, share, share_of};
+use crate::figure::{clean, count, counted, rate, share, share_of, span};
 use crate::mined::{facts, latency, value};
 
 /// The page of a mined log.
@@ -15,7 +15,7 @@ pub fn mined(mined: &Mined) -> String {
         [one] => format!("Log {}", clean(one, 120)),
         files => format!("{} logs", files.len()),
     };
-    let line = format!("{} to {}", clean(&mined.first_at, 40), clean(&mined.last_at, 40));
+    let line = span(&mined.first_at, &mined.last_at);
     let gist = format!(
         "{} requests/s in the busiest window, {}",
         rate(mined.peak.rate_per_s),
@@ -44,7 +44,7 @@ fn banner(mined: &Mined) -> Markup {
     html! {
         p.reading {
             strong { (rate(mined.peak.rate_per_s)) " requests/s" }
-            " from " (clean(&mined.peak.from, 40)) " to " (clean(&mined.peak.to, 40)) "."
+            " at the peak, from " (span(&mined.peak.from, &mined.peak.to)) "."
         }
         @for note in &mined.notes { p.soft { (parts::prose(note)) } }
     }

@@ -117,7 +117,7 @@ pub(super) fn tiles(tiles: &[(&str, String, String)]) -> Markup {
     }
 }
 
-/// A chart with the figures behind it.
+/// A chart with its sentences and the figures behind it.
 pub(super) fn chart(chart: &Chart) -> Markup {
     figure(chart, None)
 }
@@ -135,9 +135,15 @@ pub(super) fn samples(chart: &Chart) -> Markup {
 fn figure(chart: &Chart, over_time: Option<&str>) -> Markup {
     let table = chart.table();
     let headers: Vec<&str> = table.headers.iter().map(String::as_str).collect();
+    let title = &clean(chart.title(), 200);
     html! {
         figure.chart data-timeline=[over_time] {
-            div.plot tabindex="0" role="region" aria-label=(clean(chart.title(), 200)) { (PreEscaped(chart.to_svg(Theme::Inline))) }
+            figcaption {
+                p.title { (title) }
+                @if !chart.subtitle().is_empty() { p.soft { (prose(chart.subtitle())) } }
+            }
+            div.plot tabindex="0" role="region" aria-label=(title) { (PreEscaped(chart.to_svg(Theme::Inline))) }
+            @for note in chart.notes() { p.soft { (prose(note)) } }
             details {
                 summary { "Data of this chart, " (rows_of(table.rows.len())) }
                 (rows(&headers, table.rows.iter().map(|row| row.iter().map(|c| html! { (c) }).collect())))

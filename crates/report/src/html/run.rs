@@ -62,7 +62,8 @@ pub fn profiled_run(run: &Run, profile: Option<(&Profiled, &Flame)>) -> String {
     let mut sections: Vec<Section> =
         first.chain(rest).chain(explained.into_iter().flatten()).collect();
     sections.extend(profile.into_iter().flatten());
-    let banner = parts::verdict(&run.validity, bounds_latency(run), parts::early(run));
+    let verdict = parts::verdict(&run.validity, bounds_latency(run), parts::early(run));
+    let banner = html! { p.reading { (title.gist) } (verdict) };
     page(&title, banner, &sections, ("plimsoll-run", run))
 }
 
@@ -153,7 +154,7 @@ fn summary(run: &Run) -> Markup {
             format!("max {}", latency(response.max)),
         ),
     ]);
-    html! { p.reading { (reading(run)) } (tiles) (parts::facts(&details(run))) }
+    html! { (tiles) (parts::facts(&details(run))) }
 }
 
 fn details(run: &Run) -> Vec<(String, String)> {

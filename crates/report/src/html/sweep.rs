@@ -74,12 +74,13 @@ fn banner(sweep: &Sweep, reading: &Reading) -> Markup {
     let early = best.and_then(|held| parts::early(&held.run));
     let bounded = best.is_some_and(|held| bounds_latency(&held.run));
     html! {
+        p.reading { (parts::outside(&reading.sentence)) }
         (parts::verdict(&validity, bounded, early))
         @if let Some(best) = best {
             p.soft {
                 "The verdict is that of the level with the highest QPS, " (level_of(sweep.kind, best.level)) "."
             }
-        } @else { p { (parts::outside(&reading.sentence)) } }
+        }
         @if doubtful > 0 {
             p { "Levels in doubt: " (doubtful) " of " (sweep.levels.len()) "; the table below says which." }
         }
@@ -109,7 +110,6 @@ fn summary(sweep: &Sweep, curve: &Curve, reading: &Reading) -> Markup {
     }
     html! {
         (parts::tiles(&tiles))
-        p.reading { (parts::outside(&reading.sentence)) }
         @for note in &reading.notes { p { (parts::prose(note)) } }
         @if let Some(words) = verdict::measured_again(sweep) { p { (words) } }
         (levels(curve, reading))

@@ -49,6 +49,36 @@ fn pages() -> Vec<String> {
 }
 
 #[test]
+fn a_page_begins_with_what_came_out() {
+    for (page, words) in [
+        (run(&sample::closed_loop()), "VALID: The server answered 48,204 requests/s"),
+        (run(&sample::open_loop()), "INVALID: The server answered "),
+        (sweep_page(), ""),
+    ] {
+        let (_, main) = page.split_once("<main>").expect("a page");
+        let begins = main.starts_with(&format!("<p class=\"reading\">{words}"));
+        assert!(begins, "{}", main.chars().take(300).collect::<String>());
+        assert_eq!(page.matches("class=\"reading\"").count(), 1, "{words}: it is said once");
+    }
+}
+
+/// Where the page is narrow, what is in a picture is small.
+#[test]
+fn the_sentences_of_a_chart_are_text_of_the_page() {
+    let chart = crate::charts::timeline(&sample::closed_loop()).chart();
+    let chart = chart.under("Over time").signed(["The note.".to_owned()]);
+    let page = parts::chart(&chart).into_string();
+    let (before, rest) = page.split_once("<svg").expect("a chart");
+    let (svg, after) = rest.split_once("</svg>").expect("its end");
+    assert!(before.contains("<p class=\"title\">Over time</p>"), "{before}");
+    assert!(after.contains("<p class=\"soft\">The note.</p>"), "{after}");
+    assert!(svg.contains("<text") && svg.contains(">Over time</title>"), "for screen readers");
+    assert!(!svg.contains(">Over time</text>") && !svg.contains("The note."), "{svg}");
+    let file = chart.to_svg(chart::Theme::Standalone);
+    assert!(file.contains(">Over time</text>") && file.contains(">The note.</text>"), "{file}");
+}
+
+#[test]
 fn the_title_says_what_was_measured_when_and_for_how_long() {
     let measured = sample::open_loop();
     let page = run(&measured);

@@ -27,7 +27,7 @@ const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇'
 pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     let latencies = run.histogram("response").ok().filter(|l| l.count() >= 2)?;
     let name = if response_is_service(run) { "Service time" } else { "Response time" };
-    let heading = format!("{name}, from the median to the maximum");
+    let heading = format!("{name}, p50 to max");
     // The stored histogram's greatest value is only as exact as its buckets.
     let summary = &run.response_ns;
     let max = if summary.count > 0 { summary.max } else { latencies.max() };
@@ -128,6 +128,16 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+
+    #[test]
+    fn it_fits_a_narrow_terminal() {
+        for run in [sample::closed_loop(), sample::open_loop()] {
+            let text = section(&run, Style { columns: 40, ..Style::default() }).expect("samples");
+            assert!(text.contains(" (log scale)\n"), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 40), "{text}");
+        }
+    }
 
     #[test]
     fn columns_stand_for_shares() {

@@ -81,7 +81,10 @@ fn verdict(run: &Run, style: Style) -> String {
     };
     let mut out = headline.replacen(name, &style.paint(tone, name), 1);
     out += &ended_early(run, style);
-    for reason in run.validity.reasons.iter().filter(|reason| !is_note(reason)) {
+    let bounds_nothing =
+        |reason: &Reason| run.totals.requests == 0 && reason.consequence == Verdict::LowerBound;
+    let told = |reason: &&Reason| !is_note(reason) && !bounds_nothing(reason);
+    for reason in run.validity.reasons.iter().filter(told) {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
     }
@@ -572,6 +575,45 @@ mod tests {
         run.interrupted = false;
         assert!(summary(&run, at(80)).contains("closed loop, 10s,"));
         assert!(crate::wrk::block(&run, false).starts_with("Running 10s test @ "));
+    }
+
+    #[test]
+    fn that_all_responses_failed_alike_takes_two_lines() {
+        for status in [401, 404, 500] {
+            let mut run = fixture::sound::closed();
+            run.totals.errors.status = run.totals.requests;
+            run.totals.statuses = [(status, run.totals.requests)].into();
+            run.totals.succeeded = 0;
+            run.validity = verdict::judge(&run);
+            let text = summary(&run, at(80));
+            let reason = text.lines().skip(1).take_while(|line| !line.is_empty());
+            let reason = reason.collect::<Vec<_>>();
+            assert!(
+                reason.len() == 2 && reason[0].contains(&format!("had status {status}")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn without_a_response_no_figure_is_called_a_bound() {
+        let reason = |code, consequence| Reason { code, consequence, text: "why".to_owned() };
+        let reasons = vec![
+            reason(ReasonCode::NoResponses, Verdict::Invalid),
+            reason(ReasonCode::BusyNeighbour, Verdict::LowerBound),
+        ];
+        let mut run = fixture::sound::closed();
+        run.validity = model::Validity::of(reasons);
+        for (responses, told) in [(1, true), (0, false)] {
+            run.totals.requests = responses;
+            let text = summary(&run, at(80));
+            assert!(
+                text.contains(&format!("  {}: why\n", ReasonCode::NoResponses.name())),
+                "{text}"
+            );
+            assert_eq!(text.contains("busy_neighbour"), told, "{text}");
+            assert!(crate::text::details(&run, false, at(80)).contains("busy_neighbour"));
+        }
     }
 
     #[test]

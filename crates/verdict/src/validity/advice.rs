@@ -10,6 +10,7 @@ use super::users::all_left;
 use super::window::shows_no_rate;
 use super::{RULES, Rule};
 use crate::gone::is_counted_by_available;
+use crate::refused::failed_alike;
 
 /// What to do about it, in full and in one line.
 type Advice = (&'static str, &'static str);
@@ -46,6 +47,12 @@ const NOT_AS_EXPECTED: Advice = (
     "many responses failed a check: look at one of them",
 );
 
+/// Of responses that all failed by one status, where the evidence says what to do about it.
+const FAILED_ALIKE: Advice = (
+    "If it is no failure, name it with --success.",
+    "all responses had one status, a failure: look at it",
+);
+
 /// Of failures that are few in number.
 const FEW_AND_SLOW: Advice = (
     "Look at the errors and status codes, and at who meets them: few attempts fail, and those wait long.",
@@ -69,6 +76,7 @@ impl Rule {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
             ReasonCode::ServerGone if !is_counted_by_available(run) => SENT_ERRORS,
             ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
+            ReasonCode::FastErrors if failed_alike(run).is_some() => FAILED_ALIKE,
             ReasonCode::FastErrors if failures_are_slow(run) => FEW_AND_SLOW,
             ReasonCode::StarvedConnections if all_left(run) => ALL_LEFT,
             ReasonCode::ConnectionsExhausted if had_enough_connections(run) => HELD_BY_SERVER,

@@ -9,7 +9,7 @@ use super::steady::inside;
 use super::{Finding, endpoints};
 use crate::figures::{grouped, rate, share};
 use crate::gone::gone;
-use crate::refused::remedy;
+use crate::refused::{failed_alike, remedy};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(super) const FAILING: f64 = 0.1;
@@ -49,6 +49,9 @@ fn failing_responses(run: &Run) -> Option<Finding> {
     let (few, of_time) = (failed <= FAILING * responses, time_failing(run));
     if responses == 0.0 || few && (of_time <= FAILING || gone(run).is_some()) {
         return None;
+    }
+    if let Some(evidence) = failed_alike(run) {
+        return Some((Verdict::Invalid, evidence));
     }
     let began = failures_began(run, few);
     let consequence = match began.is_some() || failed > ONLY_FAILING * responses {

@@ -75,7 +75,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     ),
     (
         &["-F", "--form", "--form-string", "--form-escape"],
-        "put the encoded form into a file: --body-file FILE and -H 'Content-Type: ...'",
+        "a form is written in a workload file: put the curl command into a file, and `plimsoll import curl FILE` makes one",
     ),
     (&["-D", "--body-path"], "use --body-file FILE"),
     (&["-p"], "use --body-file FILE for a body, --pipeline N for requests at once on a connection"),

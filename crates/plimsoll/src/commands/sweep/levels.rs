@@ -1,11 +1,13 @@
 //! Which levels the flags ask for.
 
 use model::LevelKind;
+use model::quote::{counted, grouped};
 use model::units::parse_count;
 use verdict::Ladder;
 
 use crate::args::SweepArgs;
 use crate::failure::{Failure, usage};
+use crate::load::shape::MOST_CONNECTIONS;
 
 /// Levels that one list may hold.
 const MOST_LEVELS: usize = 1000;
@@ -13,8 +15,6 @@ const MOST_LEVELS: usize = 1000;
 const MAX_LEVEL: u64 = 50_000;
 /// Share of attempts that must succeed for a climb to go on, by default.
 const STOP_BELOW: f64 = 0.9;
-/// Connections of one level at most, as in a single run.
-const HIGHEST: u64 = 1_000_000;
 
 /// Whether levels are concurrencies or rates.
 pub fn kind(args: &SweepArgs) -> LevelKind {
@@ -88,9 +88,14 @@ pub fn listed(levels: Vec<f64>) -> Result<Ladder, Failure> {
 
 fn highest(max_level: u64) -> Result<u32, Failure> {
     match max_level {
-        1..=HIGHEST => Ok(max_level as u32),
-        _ => usage(format!("--max-level {max_level}: from 1 to {HIGHEST} connections")),
+        1..=MOST_CONNECTIONS => Ok(max_level as u32),
+        _ => usage(format!("--max-level {}: {}", grouped(max_level), range())),
     }
+}
+
+/// How many connections a level may have, in words.
+fn range() -> String {
+    format!("from 1 to {}", counted(MOST_CONNECTIONS, "connection"))
 }
 
 fn concurrencies(list: &str) -> Result<Vec<f64>, Failure> {
@@ -105,8 +110,8 @@ fn concurrencies(list: &str) -> Result<Vec<f64>, Failure> {
 
 fn concurrency(text: &str) -> Result<f64, Failure> {
     match parse_count(text) {
-        Ok(level @ 1..=HIGHEST) => Ok(level as f64),
-        Ok(level) => usage(format!("--levels: {level} is not from 1 to {HIGHEST} connections")),
+        Ok(level @ 1..=MOST_CONNECTIONS) => Ok(level as f64),
+        Ok(level) => usage(format!("--levels: {} is not {}", grouped(level), range())),
         Err(error) => {
             usage(format!("--levels: {error}; give auto, classic, or a list such as 200,500,1000"))
         }
@@ -150,8 +155,8 @@ mod tests {
             (&["--levels", "1..64"], "list them"),
             (&["--levels", "0"], "from 1 to"),
             (&["--levels", "-5"], "negative"),
-            (&["--levels", "2M"], "from 1 to"),
-            (&["--max-level", "0"], "--max-level"),
+            (&["--levels", "2M"], "2,000,000 is not from 1 to 1,000,000 connections"),
+            (&["--max-level", "0"], "--max-level 0: from 1 to 1,000,000 connections"),
             (&["--levels", "classic", "--max-level", "100"], "200"),
             (&["--levels", "1,8,64", "--max-level", "10"], "--max-level bounds"),
             (&["--levels", "1,8,64", "--stop-below", "50%"], "--stop-below bounds"),

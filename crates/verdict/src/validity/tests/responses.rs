@@ -29,8 +29,8 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "10,000 of 10,000 responses (100.00 %) were failures, 10,000 of them with status 404: errors \
-             that look like capacity; 0.00/s were carried; for 404, check the URL. ",
+            "all 10,000 responses had status 404: check the URL. If it is no failure, name it \
+             with --success.",
         ),
         (
             "no credentials",
@@ -42,7 +42,20 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "0.00/s were carried; for 401, give credentials (-H 'Authorization: ...', or -u). ",
+            "had status 401: give credentials (-H 'Authorization: ...', or -u). If it is no failure, ",
+        ),
+        (
+            "nearly all 404",
+            closed(),
+            |run| {
+                run.totals.errors.add(ErrorClass::Status, 9_900);
+                run.totals.succeeded = 100;
+                run.totals.statuses = [(200, 100), (404, 9_900)].into();
+            },
+            Verdict::Invalid,
+            ReasonCode::FastErrors,
+            "9,900 of 10,000 responses (99.00 %) were failures, 9,900 of them with status 404: errors that \
+             look like capacity; 10.00/s were carried; for 404, check the URL. ",
         ),
         (
             "no body as expected",
