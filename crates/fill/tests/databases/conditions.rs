@@ -5,7 +5,8 @@ use super::engine::Engine;
 const SQL: &str = "
 CREATE TABLE parts (id BIGINT PRIMARY KEY, x INT NOT NULL CHECK (x >= 0), y INT NOT NULL CHECK (y >= 0),
   price INT NOT NULL, amount SMALLINT NOT NULL, total BIGINT NOT NULL DEFAULT 0, even INT NOT NULL UNIQUE,
-  CHECK (x + y = 100), CHECK (total = price * amount), CHECK (even % 2 = 0));
+  step INT NOT NULL UNIQUE, CHECK (x + y = 100), CHECK (total = price * amount), CHECK (even % 2 = 0),
+  CHECK (step % 1009 = 5), CHECK (step % 70 = 15));
 ";
 
 #[test]
