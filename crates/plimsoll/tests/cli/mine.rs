@@ -331,6 +331,7 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
+    folder.put("cut.zst", b"\x28\xb5\x2f\xfd");
     folder.put("wide.log", b"\xff\xfe1\0.\0");
     folder.put("big-endian.log", b"\xfe\xff\x001\0.");
     for (command, code, words) in [
@@ -340,6 +341,7 @@ fn a_log_that_is_none_is_refused_in_words() {
         ("mine static.log", 1, "none of an API"),
         ("mine logs.zip", 1, "unzip -p FILE | plimsoll mine -"),
         ("mine logs.xz", 1, "xz -dc FILE | plimsoll mine -"),
+        ("mine cut.zst", 1, "zstdcat FILE | plimsoll mine -"),
         ("mine wide.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine big-endian.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine nowhere.log", 1, "No such file"),

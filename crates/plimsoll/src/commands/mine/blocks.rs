@@ -185,12 +185,14 @@ impl Log {
     /// Why it cannot be read, and what to do where a part of it can.
     fn unread(&self, error: &io::Error) -> String {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        match (self.packing, error.kind()) {
-            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => format!(
-                "{error}: it is damaged, or not all of it is there; for what is whole, zcat FILE | plimsoll mine -"
-            ),
-            _ => error.to_string(),
-        }
+        let command = match (self.packing, error.kind()) {
+            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => "zcat",
+            (Packing::Zstd, InvalidData) => "zstdcat",
+            _ => return error.to_string(),
+        };
+        format!(
+            "{error}: it is damaged, or not all of it is there; for what is whole, {command} FILE | plimsoll mine -"
+        )
     }
 
     /// What it is called.
