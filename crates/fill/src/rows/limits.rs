@@ -26,6 +26,8 @@ pub struct Limits {
     pub like: Option<String>,
     /// May not be NULL.
     pub filled: bool,
+    /// A condition on several columns asks whether it is NULL.
+    pub asked: bool,
 }
 
 /// A condition on letters.
