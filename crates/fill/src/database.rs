@@ -97,6 +97,22 @@ pub trait Database {
     /// When the database refuses.
     fn has_table(&mut self, name: &str) -> Result<bool>;
 
+    /// What the database compares instead of each text of a column: the same for texts that are the same to it. None for
+    /// a text that the column cannot hold.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    fn compared_as(
+        &mut self,
+        table: &Table,
+        column: usize,
+        texts: &[String],
+    ) -> Result<Vec<Option<String>>> {
+        let folds = table.columns[column].folds;
+        let compared = |text: &String| if folds { text.to_lowercase() } else { text.clone() };
+        Ok(texts.iter().map(|text| Some(compared(text))).collect())
+    }
+
     /// Signs that the database is in use by others: replicas, clients that are connected and have written. What may
     /// not be looked at is left out.
     ///

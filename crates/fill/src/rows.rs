@@ -204,6 +204,9 @@ impl Rows {
     ) -> Value {
         let of = &self.tables[table];
         let key = key_of(&[of.key, column as u64, row, attempt]);
+        if attempt > 0 && plain.is_null_anew(key) {
+            return Value::Null;
+        }
         let base = plain.base().map(|base| self.cell(table, base, row, attempt));
         let floors = plain.floors().iter();
         let floor = floors.filter_map(|&(link, of)| self.time_of((table, link), of, row, attempt));
@@ -263,7 +266,7 @@ impl Rows {
                 Some(links[link].second(first))
             }
             None => {
-                let parent = links[link].parent(row)?;
+                let parent = links[link].parent_anew(row, attempt)?;
                 Some(links[link].moved(parent.number, row, attempt))
             }
         }

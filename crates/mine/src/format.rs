@@ -238,6 +238,11 @@ impl Format {
         candidates.push(Self::columns());
         candidates.extend(Self::json(&[]));
         let Some(mut best) = Self::choose(&candidates, start)? else {
+            if let Some(names) = Self::mixed(&candidates, start) {
+                return Err(format!(
+                    "holds lines of several formats, {names}: split it into a file for each, and name all of them"
+                ));
+            }
             let first = first_line(start);
             let remedy = match first.starts_with('{') {
                 true => {
@@ -293,6 +298,26 @@ impl Format {
             }
         }
         Ok(None)
+    }
+
+    /// The names of the formats that read at least half of the lines together; none where a single one reads any.
+    fn mixed(candidates: &[Self], start: &[u8]) -> Option<String> {
+        let mut readers: Vec<(&str, Reader, usize)> =
+            candidates.iter().map(|format| (format.name(), format.reader(), 0)).collect();
+        let mut of = 0_u32;
+        for line in lines::each(start).filter(|line| may_be_request(line)) {
+            of += 1;
+            for (_, reader, read) in &mut readers {
+                if matches!(reader.read(line), Ok(Some(_))) {
+                    *read += 1;
+                    break;
+                }
+            }
+        }
+        let found = readers.iter().filter(|(.., read)| *read > 0);
+        let names: Vec<&str> = found.map(|(name, ..)| *name).collect();
+        let read: usize = readers.iter().map(|(.., read)| read).sum();
+        (names.len() > 1 && read as f64 >= LEAST_READ * f64::from(of)).then(|| names.join(", "))
     }
 
     /// Of so many lines those that it reads, and those that it should read: what has its form and asks for nothing that

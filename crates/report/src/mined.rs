@@ -162,7 +162,7 @@ fn arithmetic(steps: &[ArithmeticStep], style: Style) -> String {
 }
 
 /// The figure of a step; users and connections are whole.
-pub(crate) fn value(step: &ArithmeticStep) -> String {
+pub fn value(step: &ArithmeticStep) -> String {
     if step.value.fract() == 0.0 { level(step.value) } else { rate(step.value) }
 }
 

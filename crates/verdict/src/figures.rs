@@ -39,11 +39,13 @@ pub fn often(n: f64) -> String {
     if n == 1.0 { "once".to_owned() } else { format!("{} times", grouped(n, 0)) }
 }
 
-/// A rate per second: whole from 100 on, with two decimals below, and with four below a hundredth.
+/// A rate per second: whole from 100 on, with two decimals below, and with two significant digits below 0.01: `0.0028`.
+/// Less than one in a million seconds is `0.00`.
 pub fn rate(per_s: f64) -> String {
-    let decimals = match per_s.abs() {
-        at_least if at_least >= 100.0 => 0,
-        little if little > 0.0 && little < 0.01 => 4,
+    let size = per_s.abs();
+    let decimals = match size {
+        100.0.. => 0,
+        1e-6..0.01 => 1 + (-size.log10().floor()) as usize,
         _ => 2,
     };
     grouped(per_s, decimals)
@@ -120,6 +122,25 @@ mod tests {
         }
         // A mean that is shown as one.
         assert_eq!(counted(1.3, "request"), "1 request");
+    }
+
+    #[test]
+    fn a_rate_is_nothing_only_where_it_is() {
+        for (per_s, text) in [
+            (1_234.6, "1,235"),
+            (100.0, "100"),
+            (99.5, "99.50"),
+            (0.01, "0.01"),
+            (0.0097, "0.0097"),
+            (1.0 / 3_600.0, "0.00028"),
+            (-0.002, "-0.0020"),
+            (0.001, "0.0010"),
+            (1e-9, "0.00"),
+            (0.0, "0.00"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(rate(per_s), text, "{per_s}");
+        }
     }
 
     #[test]

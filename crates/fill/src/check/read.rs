@@ -75,14 +75,22 @@ impl Reader<'_> {
     }
 
     fn comparison(&mut self) -> Option<Expr> {
-        let left = self.sum()?;
-        let not = self.word("not");
-        let found = match self.tokens.get(self.at) {
-            Some(Token::Mark(mark)) => self.by_mark(left, mark),
-            Some(Token::Name(name, false)) => self.by_word(left, &name.to_ascii_lowercase()),
-            _ => Some(left),
-        }?;
-        Some(if not { Expr::Not(Box::new(found)) } else { found })
+        let mut left = self.sum()?;
+        // MariaDB prints `(a IS NULL) <> (b IS NULL)` without the first brackets.
+        for _ in 0..DEEPEST {
+            let not = self.word("not");
+            let before = self.at;
+            let found = match self.tokens.get(self.at) {
+                Some(Token::Mark(mark)) => self.by_mark(left, mark),
+                Some(Token::Name(name, false)) => self.by_word(left, &name.to_ascii_lowercase()),
+                _ => Some(left),
+            }?;
+            left = if not { Expr::Not(Box::new(found)) } else { found };
+            if self.at == before {
+                return Some(left);
+            }
+        }
+        None
     }
 
     fn by_mark(&mut self, left: Expr, mark: &str) -> Option<Expr> {

@@ -10,13 +10,16 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Opts};
 
 use super::{
-    Canceller, Database, Each, Make, Target, column_list, literal, number, one, produce, read_mysql,
+    Canceller, Database, Each, Make, Target, all, column_list, literal, number, one, produce,
+    read_mysql,
 };
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table, Type};
 
 /// Chunks of rows that wait to be sent.
 const WAITING: usize = 4;
+/// Texts of one query about what is compared instead of them.
+const COMPARED: usize = 500;
 /// Bytes of one INSERT at most, if the server's limit is not lower.
 const LARGEST_INSERT: u64 = 1 << 20;
 
@@ -273,6 +276,40 @@ impl Database for Mysql {
             "SELECT count(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name}"
         );
         Ok(number(self, &sql)? > 0)
+    }
+
+    /// The weights of its collation, in which case, accents and blanks at the end may make no difference.
+    fn compared_as(
+        &mut self,
+        table: &Table,
+        column: usize,
+        texts: &[String],
+    ) -> Result<Vec<Option<String>>> {
+        let quoted = |text: &str| Dialect::Mysql.literal(text);
+        let sql = format!(
+            "SELECT CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLUMNS \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {} AND COLUMN_NAME = {}",
+            quoted(&table.name.table),
+            quoted(&table.columns[column].name)
+        );
+        let found = all(self, &sql)?;
+        let Some([Some(letters), Some(order)]) = found.first().map(Vec::as_slice) else {
+            return Ok(texts.iter().cloned().map(Some).collect());
+        };
+        let mut compared = Vec::with_capacity(texts.len());
+        for chunk in texts.chunks(COMPARED) {
+            let rows = chunk.iter().zip(0..);
+            let rows: Vec<String> =
+                rows.map(|(text, n)| format!("SELECT {n} AS n, {} AS v", quoted(text))).collect();
+            let sql = format!(
+                "SELECT IF(BINARY CONVERT(CONVERT(v USING {letters}) USING utf8mb4) = BINARY v, \
+                 HEX(WEIGHT_STRING(RTRIM(CONVERT(v USING {letters}) COLLATE {order}))), NULL) FROM ({}) AS texts ORDER BY n",
+                rows.join(" UNION ALL ")
+            );
+            compared
+                .extend(all(self, &sql)?.into_iter().map(|row| row.into_iter().flatten().next()));
+        }
+        Ok(compared)
     }
 
     fn signs_of_use(&mut self) -> Result<Vec<String>> {

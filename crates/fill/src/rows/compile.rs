@@ -3,6 +3,7 @@
 use model::random::Permutation;
 
 use super::conditions::Conditions;
+use super::limits::Limits;
 use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::{Plain, value_of};
 use super::unique::{self, Board};
@@ -73,7 +74,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
         apart: conditions.apart(),
     };
     unique::solve(&mut board)?;
-    give_steps(&mut made.links, &makers);
+    give_steps(&mut made.links, &makers, &conditions.limits, of.rows >= FEW as u64);
     for (column, maker) in makers.into_iter().enumerate() {
         let maker = match maker {
             Some(maker) => maker,
@@ -91,8 +92,9 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
 }
 
 /// Says which links may give a row another parent, where its conditions are not met: those that no rule of uniqueness
-/// depends on. Each moves by a step of its own.
-fn give_steps(links: &mut [Link], makers: &[Option<Maker>]) {
+/// depends on. Each moves by a step of its own. Those may be without a parent too of which a condition asks that; `known`
+/// rows of today say how often.
+fn give_steps(links: &mut [Link], makers: &[Option<Maker>], limits: &[Limits], known: bool) {
     let seconds: Vec<usize> = links.iter().filter_map(|link| link.second_to).collect();
     for (at, link) in links.iter_mut().enumerate() {
         let tells_apart = makers.iter().any(|maker| match maker {
@@ -101,6 +103,14 @@ fn give_steps(links: &mut [Link], makers: &[Option<Maker>]) {
         });
         let bound = tells_apart || link.second_to.is_some() || seconds.contains(&at);
         link.step = if bound { 0 } else { at as u64 + 1 };
+        let parts = makers.iter().zip(limits);
+        let parts = parts
+            .filter(|(maker, _)| matches!(maker, Some(Maker::Part { link, .. }) if *link == at));
+        let parts: Vec<&Limits> = parts.map(|(_, limits)| limits).collect();
+        let may_be_null = parts.iter().all(|limits| !limits.filled);
+        if !bound && may_be_null && parts.iter().any(|limits| limits.asked) {
+            link.nulls_anew = Some(if known { link.nulls } else { 0.5 });
+        }
     }
 }
 
@@ -239,6 +249,7 @@ fn link(
                 }
             }
         },
+        nulls_anew: None,
         deferred: facts.deferred.contains(&(at, number)),
         second_to: None,
         apart: false,

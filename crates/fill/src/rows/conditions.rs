@@ -60,6 +60,7 @@ impl Conditions {
         let equations = equations::find(table, checks.iter().map(|(_, check)| check), &after);
         equations::narrow(table, &equations, &mut limits);
         allow_values(table, &limits)?;
+        mark_asked(&checks, &mut limits);
         Ok(Self { limits, after, equations, checks })
     }
 
@@ -146,6 +147,31 @@ fn different(expr: &Expr, found: &mut Vec<(usize, usize)>) {
             if let Expr::Compare(Relation::Equal, left, right) = &**inner {
                 found.extend(columns(left, right));
             }
+        }
+        _ => {}
+    }
+}
+
+/// Marks columns of which a condition on several asks whether they are NULL.
+fn mark_asked(checks: &[(String, Expr)], limits: &mut [Limits]) {
+    for (_, check) in checks {
+        let (mut named, mut asked) = (Vec::new(), Vec::new());
+        columns_of(check, &mut named);
+        asked_for_null(check, &mut asked);
+        if named.iter().any(|column| *column != named[0]) {
+            asked.into_iter().for_each(|column| limits[column].asked = true);
+        }
+    }
+}
+
+fn asked_for_null(expr: &Expr, found: &mut Vec<usize>) {
+    match expr {
+        Expr::IsNull(inner) => columns_of(inner, found),
+        Expr::Not(inner) => asked_for_null(inner, found),
+        Expr::Logic(_, parts) => parts.iter().for_each(|part| asked_for_null(part, found)),
+        Expr::Compare(_, left, right) => {
+            asked_for_null(left, found);
+            asked_for_null(right, found);
         }
         _ => {}
     }

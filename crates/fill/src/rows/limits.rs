@@ -26,6 +26,8 @@ pub struct Limits {
     pub like: Option<String>,
     /// May not be NULL.
     pub filled: bool,
+    /// A condition on several columns asks whether it is NULL.
+    pub asked: bool,
 }
 
 /// A condition on letters.
@@ -109,7 +111,9 @@ impl Limits {
     fn leave(&mut self, kind: &Type, divisor: f64, rest: f64) {
         let whole = divisor.fract() == 0.0 && rest.fract() == 0.0;
         if matches!(kind, Type::Int { .. }) && whole && (0.0..divisor).contains(&rest) {
-            self.remainder = Some((divisor as i128, rest as i128));
+            let asked = (divisor as i128, rest as i128);
+            let before = self.remainder;
+            self.remainder = before.and_then(|before| both(before, asked)).or(Some(asked));
             if rest > 0.0 {
                 self.at_least(0.0);
             }
@@ -169,6 +173,21 @@ impl Limits {
         let number = self.range.0.map_or(number, |low| number.max(low));
         self.range.1.map_or(number, |high| number.min(high))
     }
+}
+
+/// The divisor and the remainder of the numbers that leave both of two remainders; none where there are no such numbers,
+/// or both divisors are large.
+fn both(one: (i128, i128), other: (i128, i128)) -> Option<(i128, i128)> {
+    const MOST: usize = 10_000;
+    let ((large, first), (small, rest)) =
+        if one.0 >= other.0 { (one, other) } else { (other, one) };
+    if large > i128::from(i64::MAX) {
+        return None;
+    }
+    let mut firsts = (0..small).map(|n| first + n * large).take(MOST);
+    let found = firsts.find(|number| number % small == rest)?;
+    let period = (1..=small).take(MOST).find(|n| n * large % small == 0)?;
+    Some((period * large, found))
 }
 
 /// The text, if it is of the pattern, or else one that is: the text stands for the first `%`, as far as `most` characters

@@ -23,6 +23,8 @@ pub struct Link {
     pub new: u64,
     /// Share of rows without a parent.
     pub nulls: f64,
+    /// Share of the rows without a parent among those that are drawn anew, where a condition asks for that.
+    pub nulls_anew: Option<f64>,
     /// Filled in a second pass.
     pub deferred: bool,
     /// The link whose child number decides on this one, so that no pair occurs twice.
@@ -119,6 +121,17 @@ impl Link {
         if self.nulls > 0.0 && draws.unit() < self.nulls {
             return None;
         }
+        self.dealt(row, &mut draws)
+    }
+
+    /// The parent of a row, of which `attempt` were thrown away.
+    pub fn parent_anew(&self, row: u64, attempt: u64) -> Option<Parent> {
+        let Some(nulls) = self.nulls_anew.filter(|_| attempt > 0) else { return self.parent(row) };
+        let mut draws = Draws::of(key_of(&[self.key, row, attempt]));
+        if draws.unit() < nulls { None } else { self.dealt(row, &mut draws) }
+    }
+
+    fn dealt(&self, row: u64, draws: &mut Draws) -> Option<Parent> {
         match &self.deal {
             // Depends on the row's other columns: `Rows::parent`.
             Deal::Nobody | Deal::Matching(_) => None,

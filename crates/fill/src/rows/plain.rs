@@ -1,7 +1,7 @@
 //! Values that may occur more than once: drawn from what was learnt, or else made to look right for the column's name
 //! and type.
 
-use model::random::Draws;
+use model::random::{Draws, mixed};
 
 use super::histogram::{share_of, within};
 use super::limits::{Letters, Limits, shaped};
@@ -132,6 +132,12 @@ impl Plain {
     /// The links, and the parents' columns, whose times a value does not lie before.
     pub fn floors(&self) -> &[(usize, usize)] {
         &self.floors
+    }
+
+    /// Whether a row that is drawn anew has NULL, since a condition asks for that and no rows say how often.
+    pub fn is_null_anew(&self, key: u64) -> bool {
+        let may_be = self.limits.asked && !self.limits.filled && !self.learned.is_known();
+        may_be && Draws::of(mixed(key)).unit() < 0.5
     }
 
     /// The value of a row of `rows` that are added; not before `floor`, in microseconds since 1970.

@@ -27,13 +27,17 @@ pub fn sort_pools(
     request: &Request,
 ) -> Result<BTreeMap<(usize, usize), Sorted>> {
     let mut sorted = BTreeMap::<(usize, usize), Sorted>::new();
+    let mut missing = BTreeMap::<(usize, usize), BTreeSet<String>>::new();
     for (pool, (at, column)) in &request.pools {
         let (table, of) = (&schema.tables[*at], &schema.tables[*at].columns[*column]);
         let fits = |value: &&(String, f64)| match &of.kind {
             Type::Int { min, max } => {
                 value.0.parse::<i128>().is_ok_and(|number| (*min..=*max).contains(&number))
             }
-            Type::Text { most } => most.is_none_or(|most| value.0.chars().count() <= most as usize),
+            Type::Text { most } => {
+                most.is_none_or(|most| value.0.chars().count() <= most as usize)
+                    && !value.0.contains('\0')
+            }
             Type::Uuid => value.0.len() == 36,
             _ => false,
         };
@@ -44,39 +48,24 @@ pub fn sort_pools(
         } else {
             &of.kind
         };
-        let values = merged(kept, of.folds, pool.values.iter().filter(fits));
-        let mut there = BTreeMap::new();
-        let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
-        for chunk in values.chunks(LIST) {
-            let list: Vec<String> = chunk
-                .iter()
-                .map(|(value, _)| match &of.kind {
-                    Type::Int { .. } => value.clone(),
-                    _ => schema.dialect.literal(value),
-                })
-                .collect();
-            let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
-            for row in all(database, &sql)? {
-                let values = row.into_iter().flatten();
-                there.extend(values.map(|value| (folded(of.folds, &value), value)));
-            }
-        }
+        let fit = pool.values.iter().filter(fits).map(|(value, n)| (as_kept(kept, value), *n));
+        let (texts, weights): (Vec<String>, Vec<f64>) = fit.unzip();
+        let compared = database.compared_as(table, *column, &texts)?;
+        let values = merged(texts.into_iter().zip(compared).zip(weights));
+        let there = found(database, schema, (*at, *column), &values)?;
+        let fitting: usize = values.iter().map(|value| value.times).sum();
         let sorted = sorted.entry((*at, *column)).or_default();
-        sorted.unfit += pool.values.iter().filter(|value| !fits(value)).count();
-        for (value, weight) in values {
-            let (list, value) = match there.get(&folded(of.folds, &value)) {
-                Some(kept) => (&mut sorted.there, kept.clone()),
-                None => (&mut sorted.missing, value),
-            };
-            if !list.iter().take(LIST).any(|(other, _)| *other == value) {
-                list.push((value, weight));
+        sorted.unfit += pool.values.len() - fitting;
+        let missing = missing.entry((*at, *column)).or_default();
+        for value in values {
+            if let Some(kept) = there.get(&value.compared) {
+                if sorted.there.iter().take(LIST).all(|(other, _)| other != kept) {
+                    sorted.there.push((kept.clone(), value.weight));
+                }
+            } else if missing.insert(value.compared) {
+                sorted.missing.push((value.text, value.weight));
             }
         }
-    }
-    for (&(at, column), sorted) in &mut sorted {
-        let folds = schema.tables[at].columns[column].folds;
-        let mut seen = BTreeSet::new();
-        sorted.missing.retain(|(value, _)| seen.insert(folded(folds, value)));
     }
     Ok(sorted)
 }
@@ -92,31 +81,61 @@ fn as_kept(kind: &Type, value: &str) -> String {
     }
 }
 
-/// What is the same of values that are the same to the database.
-fn folded(folds: bool, value: &str) -> String {
-    if folds { value.to_lowercase() } else { value.to_owned() }
+/// Which of the values of a column has rows, as the rows have it, by what the database compares.
+fn found(
+    database: &mut dyn Database,
+    schema: &Schema,
+    (at, column): (usize, usize),
+    values: &[Wanted],
+) -> Result<BTreeMap<String, String>> {
+    let (table, of) = (&schema.tables[at], &schema.tables[at].columns[column]);
+    let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
+    let mut there = BTreeMap::new();
+    for chunk in values.chunks(LIST) {
+        let literal = |value: &Wanted| match &of.kind {
+            Type::Int { .. } => value.text.clone(),
+            _ => schema.dialect.literal(&value.text),
+        };
+        let list: Vec<String> = chunk.iter().map(literal).collect();
+        let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
+        let kept: Vec<String> = all(database, &sql)?.into_iter().flatten().flatten().collect();
+        let compared = database.compared_as(table, column, &kept)?;
+        there.extend(compared.into_iter().zip(kept).filter_map(|(as_, kept)| Some((as_?, kept))));
+    }
+    Ok(there)
 }
 
-/// Values as the database shows them, with the weights of equal ones added up, the heaviest first; of those that differ
-/// in the case of letters alone, where it makes no difference, the first.
-fn merged<'a>(
-    kind: &Type,
-    folds: bool,
-    values: impl Iterator<Item = &'a (String, f64)>,
-) -> Vec<(String, f64)> {
+/// A value that requests ask for.
+#[derive(Debug, PartialEq)]
+struct Wanted {
+    text: String,
+    /// What the database compares.
+    compared: String,
+    weight: f64,
+    /// How many values of the pool it stands for.
+    times: usize,
+}
+
+/// Values that the column can hold, each with what the database compares, with the weights of equal ones added up, the
+/// heaviest first; of those that are the same to the database, the first.
+fn merged(values: impl Iterator<Item = ((String, Option<String>), f64)>) -> Vec<Wanted> {
     let mut places = BTreeMap::<String, usize>::new();
-    let mut all: Vec<(String, f64)> = Vec::new();
-    for (value, weight) in values {
-        let value = as_kept(kind, value);
-        match places.entry(folded(folds, &value)) {
-            Entry::Occupied(place) => all[*place.get()].1 += weight,
+    let mut all: Vec<Wanted> = Vec::new();
+    for ((text, compared), weight) in values {
+        let Some(compared) = compared else { continue };
+        match places.entry(compared) {
+            Entry::Occupied(place) => {
+                let same = &mut all[*place.get()];
+                same.weight += weight;
+                same.times += 1;
+            }
             Entry::Vacant(place) => {
-                place.insert(all.len());
-                all.push((value, *weight));
+                all.push(Wanted { text, compared: place.key().clone(), weight, times: 1 });
+                place.insert(all.len() - 1);
             }
         }
     }
-    all.sort_by(|one, other| other.1.total_cmp(&one.1));
+    all.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     all
 }
 
@@ -140,15 +159,19 @@ mod tests {
         ] {
             assert_eq!(as_kept(kind, value), kept);
         }
-        let pool = [("9", 3.0), ("007", 2.0), ("7", 2.0)].map(|(value, n)| (value.to_owned(), n));
-        assert_eq!(
-            merged(&int, false, pool.iter()),
-            [("7".to_owned(), 4.0), ("9".to_owned(), 3.0)]
-        );
-        let pool =
-            [("Shoes", 3.0), ("hats", 4.0), ("shoes", 2.0)].map(|(of, n)| (of.to_owned(), n));
-        let folded = [("Shoes".to_owned(), 5.0), ("hats".to_owned(), 4.0)];
-        assert_eq!(merged(&text, true, pool.iter()), folded);
-        assert_eq!(merged(&text, false, pool.iter()).len(), 3);
+    }
+
+    #[test]
+    fn values_that_are_the_same_to_the_database_are_one() {
+        let values = [
+            ("Shoes", Some("shoes"), 3.0),
+            ("hats", Some("hats"), 4.0),
+            ("\u{1f3a9}", None, 9.0),
+            ("shoes", Some("shoes"), 2.0),
+        ];
+        let own = values.map(|(text, as_, n)| ((text.to_owned(), as_.map(str::to_owned)), n));
+        let found = merged(own.into_iter());
+        let told: Vec<_> = found.iter().map(|of| (of.text.as_str(), of.weight, of.times)).collect();
+        assert_eq!(told, [("Shoes", 5.0, 2), ("hats", 4.0, 1)]);
     }
 }

@@ -5,7 +5,8 @@ use super::engine::Engine;
 const SQL: &str = "
 CREATE TABLE parts (id BIGINT PRIMARY KEY, x INT NOT NULL CHECK (x >= 0), y INT NOT NULL CHECK (y >= 0),
   price INT NOT NULL, amount SMALLINT NOT NULL, total BIGINT NOT NULL DEFAULT 0, even INT NOT NULL UNIQUE,
-  CHECK (x + y = 100), CHECK (total = price * amount), CHECK (even % 2 = 0));
+  step INT NOT NULL UNIQUE, CHECK (x + y = 100), CHECK (total = price * amount), CHECK (even % 2 = 0),
+  CHECK (step % 1009 = 5), CHECK (step % 70 = 15));
 ";
 
 #[test]
@@ -42,4 +43,28 @@ fn texts_are_of_the_pattern_of_glob() {
     );
     engine.fill(&[("parts", 2000)]).expect("a fill");
     assert_eq!(engine.number("SELECT count(*) FROM parts WHERE sku GLOB 'SKU-*'"), 2000);
+}
+
+#[test]
+fn rows_meet_conditions_that_ask_what_is_null() {
+    let sql = "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
+CREATE TABLE firms (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
+CREATE TABLE owners (id INT PRIMARY KEY, person INT, firm INT, kind VARCHAR(9) NOT NULL, tax INT,
+  FOREIGN KEY (person) REFERENCES people (id), FOREIGN KEY (firm) REFERENCES firms (id),
+  CHECK ((person IS NULL) <> (firm IS NULL)), CHECK (kind IN ('free', 'taxed')),
+  CHECK ((kind = 'taxed') = (tax IS NOT NULL)));
+";
+    let engines = [Some(Engine::sqlite(sql)), Engine::postgres(sql), Engine::mariadb(sql)];
+    for engine in engines.into_iter().flatten() {
+        // The second time to go on from what is there.
+        for rows in [200, 400] {
+            let sizes = [("people", rows), ("firms", rows), ("owners", rows)];
+            engine.fill(&sizes).expect("a fill");
+        }
+        for column in ["person", "firm", "tax"] {
+            let sql = format!("SELECT count({column}) FROM owners");
+            assert!((40..=360).contains(&engine.number(&sql)), "{column}");
+        }
+        assert_eq!(engine.clean().expect("all of it goes"), 1200);
+    }
 }

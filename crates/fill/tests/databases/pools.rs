@@ -61,3 +61,24 @@ fn the_case_of_letters_counts_where_the_database_counts_it() {
         assert_eq!(filled(&engine), 4);
     }
 }
+
+#[test]
+fn texts_are_the_same_as_the_collation_of_mariadb_says() {
+    let sql = "CREATE TABLE cafes (slug VARCHAR(40) CHARACTER SET latin1 COLLATE latin1_swedish_ci PRIMARY KEY);
+INSERT INTO cafes VALUES (x'72656ee9');";
+    let Some(engine) = Engine::mariadb(sql) else { return };
+    let values = ["RENE", "caf\u{e9}", "cafe", "caf\u{e9} ", "\u{65e5}\u{672c}", "a\0b"];
+    let values: Vec<(String, f64)> = values.map(|value| (value.to_owned(), 1.0)).to_vec();
+    let pool = PoolColumn { pool: "cafes".into(), column: "slug".into(), values };
+    let mut unfit = 0;
+    let change = |request: &mut Request| {
+        let database = &mut *engine.connect();
+        request.pools.push((pool, (0, 0)));
+        let schema = database.schema().expect("a schema");
+        unfit = fill::survey(database, &schema, request).expect("a survey").unfit[0].1;
+    };
+    engine.fill_with(&[("cafes", 20)], change).expect("a fill");
+    assert_eq!(unfit, 2, "one has letters that latin1 has not, one a zero byte");
+    assert_eq!(engine.number("SELECT count(*) FROM cafes WHERE slug = 'cafe'"), 1);
+    assert_eq!(engine.clean().expect("it goes"), 19);
+}

@@ -49,6 +49,18 @@ fn formats_are_detected_and_read() {
 }
 
 #[test]
+fn formats_of_which_none_has_half_of_the_lines_are_named() {
+    let json = r#"{"time":"2000-10-10T20:55:36Z","uri":"/a/b","method":"GET","status":200}"#;
+    let alb = r#"https 2000-10-10T20:55:36.186641Z app/my/50dc 192.168.131.39:2817 10.0.0.1:80 0.001 0.010 0.001 200 200 34 2326 "GET https://www.example.com:443/a/b?c=d HTTP/1.1" "curl/7.46.0" ECDHE"#;
+    let log = [COMBINED, json, alb].join("\n") + "\n";
+    let why = Format::detect(log.repeat(20).as_bytes()).expect_err("no format has half of them");
+    assert!(why.contains("several formats, combined, ALB, JSON lines: split it"), "{why}");
+    let junk = "what is this\n".repeat(9) + COMBINED;
+    let why = Format::detect(junk.as_bytes()).expect_err("most lines have none");
+    assert!(why.starts_with("has no known format"), "{why}");
+}
+
+#[test]
 fn a_log_format_is_read_from_a_configuration() {
     let conf = r#"
         # log_format old '$remote_addr';

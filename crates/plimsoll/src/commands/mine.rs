@@ -247,12 +247,14 @@ fn imported(outcome: &Outcome) -> Imported {
         Kind::Assumed,
         "",
         format!(
-            "requests of {} to {}: {:.2}/s in all",
-            mined.peak.from, mined.peak.to, mined.peak.rate_per_s
+            "requests of {} to {}: {}/s in all",
+            mined.peak.from,
+            mined.peak.to,
+            verdict::figures::rate(mined.peak.rate_per_s)
         ),
     )];
     notes.extend(mined.arithmetic.iter().map(|step| {
-        let figure = (step.value * 100.0).round() / 100.0;
+        let figure = report::mined::value(step);
         Note::new(Kind::Assumed, "", format!("{} = {figure} ({})", step.step, step.assumption))
     }));
     notes.extend(outcome.environment.iter().map(|(name, purpose)| {

@@ -321,6 +321,7 @@ fn a_log_that_is_none_is_refused_in_words() {
     let folder = Folder::new();
     folder.put("empty.log", "");
     folder.put("none.log", "#Version: 1.0\n\n");
+    folder.put("blank.log", (" ".repeat(60 << 10) + "\n").repeat(1_100));
     folder.put("junk.log", "what\nis this\n");
     folder.put("lines.json", "{\"wann\":\"2026-11-23T20:00:00Z\",\"pfad\":\"/a\"}\n".repeat(9));
     folder.put(
@@ -330,14 +331,17 @@ fn a_log_that_is_none_is_refused_in_words() {
     folder.put("static.log", line(1, 1, "192.0.2.1", "GET /a.css", 200));
     folder.put("logs.zip", b"PK\x03\x04\x14\0\0\0");
     folder.put("logs.xz", b"\xfd7zXZ\0\0\x04");
+    folder.put("cut.zst", b"\x28\xb5\x2f\xfd");
     folder.put("wide.log", b"\xff\xfe1\0.\0");
     folder.put("big-endian.log", b"\xfe\xff\x001\0.");
     for (command, code, words) in [
         ("mine empty.log", 1, "is empty"),
+        ("mine blank.log", 1, "only blank lines and comments in its first 64 MiB"),
         ("mine junk.log", 1, "no known format"),
         ("mine static.log", 1, "none of an API"),
         ("mine logs.zip", 1, "unzip -p FILE | plimsoll mine -"),
         ("mine logs.xz", 1, "xz -dc FILE | plimsoll mine -"),
+        ("mine cut.zst", 1, "zstdcat FILE | plimsoll mine -"),
         ("mine wide.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine big-endian.log", 1, "iconv -f UTF-16 -t UTF-8 FILE | plimsoll mine -"),
         ("mine nowhere.log", 1, "No such file"),
@@ -482,6 +486,10 @@ fn what_a_format_does_not_have_is_told() {
     folder.put("long.log", "x".repeat(300 << 10) + "\n" + &shop());
     let ended = folder.plimsoll("mine long.log --out long").ok();
     assert!(ended.stdout.contains("602 lines as combined"), "{ended:#?}");
+    // Nor do blank lines, however many, and comments.
+    folder.put("blank.log", "\n".repeat(300 << 10) + &"# none\n".repeat(50 << 10) + &shop());
+    let ended = folder.plimsoll("mine blank.log --out blank").ok();
+    assert!(ended.stdout.contains("601 lines as combined"), "{ended:#?}");
     let columns = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs-uri-stem sc-status\n";
     let line = "2026-11-23\t20:00:01\tFRA2\t7\t192.0.2.1\tGET\t/users/7\t200\n";
     folder.put("edge.log", columns.to_owned() + &line.repeat(5));

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use super::{gzip, zstd};
 /// Bytes of a block, about: a part of a processor's second cache.
 const BLOCK: usize = 256 << 10;
 /// Bytes that are looked at to find the format.
-const START: usize = 256 << 10;
-/// Bytes that are looked through for a line that is not too long.
-const MOST_START: usize = 64 << 20;
+const START: u64 = 256 << 10;
+/// Bytes that are looked through for the first request.
+const MOST_START: u64 = 64 << 20;
 /// Bytes of a packed file that are read at once.
 const PACKED: usize = 32 << 10;
 /// Bytes by which two logs are found to be the same.
@@ -185,12 +185,14 @@ impl Log {
     /// Why it cannot be read, and what to do where a part of it can.
     fn unread(&self, error: &io::Error) -> String {
         use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
-        match (self.packing, error.kind()) {
-            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => format!(
-                "{error}: it is damaged, or not all of it is there; for what is whole, zcat FILE | plimsoll mine -"
-            ),
-            _ => error.to_string(),
-        }
+        let command = match (self.packing, error.kind()) {
+            (Packing::Gzip, InvalidData | InvalidInput | UnexpectedEof) => "zcat",
+            (Packing::Zstd, InvalidData) => "zstdcat",
+            _ => return error.to_string(),
+        };
+        format!(
+            "{error}: it is damaged, or not all of it is there; for what is whole, {command} FILE | plimsoll mine -"
+        )
     }
 
     /// What it is called.
@@ -239,34 +241,39 @@ impl Log {
     }
 }
 
-/// The beginning of a log, without lines before it that are too long.
-fn beginning(mut text: impl Read) -> io::Result<Vec<u8>> {
-    let mut start = Vec::new();
-    let mut looked_at = 0;
-    let mut skipping = false;
+/// The beginning of a log: its first comments, and its text from the first line on that is neither blank nor a comment.
+/// Lines that are too long are left out before it; nothing where there are none but blank ones.
+fn beginning(text: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = io::BufReader::with_capacity(PACKED, text.take(MOST_START));
+    let (mut start, mut line) = (Vec::new(), Vec::new());
+    let mut too_long = false;
     loop {
-        let mut more = Vec::new();
-        text.by_ref().take(START as u64).read_to_end(&mut more)?;
-        let ended = more.is_empty() || looked_at > MOST_START;
-        looked_at += more.len();
-        if skipping {
-            let end = more.iter().position(|byte| *byte == b'\n');
-            more.drain(..end.map_or(more.len(), |end| end + 1));
-            skipping = end.is_none();
+        line.clear();
+        text.by_ref().take(mine::LONGEST_LINE as u64 + 1).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            break;
         }
-        start.append(&mut more);
-        let first = start.iter().position(|byte| *byte == b'\n');
-        if first.unwrap_or(start.len()) > mine::LONGEST_LINE {
-            start.drain(..first.map_or(start.len(), |end| end + 1));
-            skipping = first.is_none();
-        }
-        if start.contains(&b'\n') || ended && !start.is_empty() {
+        let own = line.strip_prefix(mine::BYTE_ORDER_MARK).unwrap_or(&line);
+        if line.len() > mine::LONGEST_LINE && !line.ends_with(b"\n") {
+            text.skip_until(b'\n')?;
+            too_long = true;
+        } else if own.starts_with(b"#") {
+            start.extend_from_slice(&line);
+        } else if !own.trim_ascii().is_empty() {
+            start.extend_from_slice(&line);
+            text.take(START).read_to_end(&mut start)?;
             return Ok(start);
         }
-        if ended {
-            let words = "has no line that is shorter than 64 KiB";
-            return if looked_at == 0 { Ok(start) } else { Err(io::Error::other(words)) };
-        }
+    }
+    let what = if too_long {
+        "no line that is shorter than 64 KiB"
+    } else {
+        "only blank lines and comments"
+    };
+    match text.get_ref().limit() == 0 {
+        true => Err(io::Error::other(format!("has {what} in its first 64 MiB"))),
+        false if too_long => Err(io::Error::other(format!("has {what}"))),
+        false => Ok(start),
     }
 }
 
