@@ -16,8 +16,20 @@ use crate::golang::Go;
 use crate::{interrupt, needs, repo, test};
 
 /// Test programs that use real sockets.
-const PROGRAMS: [&str; 7] =
-    ["run", "cli", "gallery", "integration", "hooks", "loopback", "browser"];
+const PROGRAMS: [&str; 12] = [
+    "run",
+    "beside",
+    "cli",
+    "gallery",
+    "integration",
+    "memory",
+    "hooks",
+    "loopback",
+    "browser",
+    "path",
+    "strict",
+    "whole",
+];
 /// How long each processor in turn is taken.
 const TURN: Duration = Duration::from_millis(100);
 /// The option that starts one processor's noise, from within.

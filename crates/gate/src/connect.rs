@@ -33,14 +33,14 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Of `localhost`, `::1` is often the first, where a server listens on 127.0.0.1 alone.
     #[test]
     fn an_address_that_refuses_is_followed_by_the_next() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let listens = listener.local_addr().unwrap();
-        let refuses = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let refuses = testkit::ports::reserved();
         let stream = connect(&[refuses, listens][..], PATIENCE).unwrap();
         assert_eq!(stream.peer_addr().unwrap(), listens);
         let why = connect(&[refuses][..], PATIENCE).unwrap_err();

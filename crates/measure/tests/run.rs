@@ -2,15 +2,12 @@
 
 mod loopback;
 
-use std::io::Read;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use engine::Progress;
 use measure::journal::{self, Journal};
 use measure::{Observer, run};
-use model::units::SECOND;
 use model::{Abort, Interval, Io, Plan, Run};
 use tempfile::TempDir;
 
@@ -56,37 +53,6 @@ fn the_start_is_reported_once_and_before_any_interval() {
     assert!(!outcome.expect("it can be carried out").stopped);
     assert_eq!(reported[..2], ["started", "interval"]);
     assert!(!reported[2..].contains(&"started"), "{reported:?}");
-}
-
-/// Holds both ends of a pipe, and closes one while the run goes on.
-#[derive(Default)]
-struct Pipe {
-    ends: Option<(std::io::PipeReader, std::io::PipeWriter)>,
-    ended: bool,
-}
-
-impl Observer for Pipe {
-    fn starting(&mut self, _: &[u32]) {
-        self.ends = Some(std::io::pipe().expect("a pipe"));
-    }
-
-    fn interval(&mut self, _: &mut Interval) {
-        let Some((mut reader, writer)) = self.ends.take() else { return };
-        drop(writer);
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || tell.send(reader.read_to_end(&mut Vec::new()).is_ok()));
-        self.ended = told.recv_timeout(Duration::from_secs(2)).unwrap_or(false);
-    }
-}
-
-/// A command that is watched beside a run was not seen to end, as a worker held its pipe.
-#[test]
-fn no_worker_holds_what_is_opened_beside_it() {
-    let server = server();
-    let plan = Plan { duration_ns: Some(4 * SECOND), requests: None, ..plan() };
-    let mut pipe = Pipe::default();
-    run(&launch(&server, plan.clone()), fixture::head(plan), &mut pipe).expect("it runs");
-    assert!(pipe.ended, "the pipe has no end");
 }
 
 struct Keeps {

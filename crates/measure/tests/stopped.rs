@@ -19,7 +19,7 @@ fn short_stops_are_no_time_of_the_servers() {
         max_inflight: 2,
         threads: 1,
         requests: None,
-        duration_ns: Some(2 * SECOND),
+        duration_ns: Some(4 * SECOND),
         warmup_ns: 0,
         rate_per_s: None,
         arrivals: None,
@@ -29,7 +29,7 @@ fn short_stops_are_no_time_of_the_servers() {
     };
     let launch = launch(&server, plan.clone());
     let script = format!(
-        "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do kill -STOP {pid}; sleep 0.04; kill -CONT {pid}; sleep 0.04; done",
+        "for i in $(seq 50); do kill -STOP {pid}; sleep 0.04; kill -CONT {pid}; sleep 0.04; done",
         pid = std::process::id()
     );
     let mut stopper = Command::new("sh").args(["-c", &script]).spawn().expect("a shell");

@@ -53,16 +53,16 @@ mod tests {
                 continue;
             }
             let url = Url::parse(&format!("http://localhost:{port}/")).expect("a URL");
-            let stream = connect(&url, 80, Duration::from_secs(5)).expect("it listens");
+            let stream = connect(&url, 80, Duration::from_secs(60)).expect("it listens");
             assert_eq!(stream.peer_addr().expect("an address").port(), port);
         }
     }
 
     #[test]
     fn who_refuses_is_named() {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|at| at.local_addr()).expect("a port");
-        let url = Url::parse(&format!("http://{port}/")).expect("a URL");
-        let error = connect(&url, 80, Duration::from_secs(5)).expect_err("nobody listens");
-        assert!(error.contains(&format!("cannot connect to {port}")), "{error}");
+        let address = testkit::ports::reserved();
+        let url = Url::parse(&format!("http://{address}/")).expect("a URL");
+        let error = connect(&url, 80, Duration::from_secs(60)).expect_err("nobody listens");
+        assert!(error.contains(&format!("cannot connect to {address}")), "{error}");
     }
 }

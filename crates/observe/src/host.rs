@@ -249,12 +249,16 @@ mod tests {
     #[test]
     fn a_network_of_its_own_is_told_apart() {
         assert_eq!(elsewhere([std::process::id()].into_iter()), None);
-        let child = std::process::Command::new("unshare").args(["-n", "sleep", "60"]).spawn();
+        let child = std::process::Command::new("unshare").args(["-n", "sleep", "600"]).spawn();
         let Ok(mut child) = child else { return };
-        let there = (0..200).find_map(|_| {
+        let mut there = None;
+        for _ in 0..3_000 {
             std::thread::sleep(std::time::Duration::from_millis(20));
-            elsewhere([std::process::id(), child.id()].into_iter())
-        });
+            there = elsewhere([std::process::id(), child.id()].into_iter());
+            if there.is_some() || child.try_wait().expect("a child").is_some() {
+                break;
+            }
+        }
         let mut sample = Sample::new(0);
         Host::new(false).read(there, &mut sample);
         let ended = child.try_wait().expect("a child").is_some();
@@ -273,14 +277,18 @@ mod tests {
 
     #[test]
     fn the_network_of_another_users_process_is_told_apart() {
-        let child = std::process::Command::new("unshare").args(["-n", "sleep", "60"]).spawn();
+        let child = std::process::Command::new("unshare").args(["-n", "sleep", "600"]).spawn();
         let Ok(mut child) = child else { return };
         let (own, other) = (std::process::id(), child.id());
         let apart = |pid: u32| elsewhere(std::iter::once(pid));
-        let there = (0..200).any(|_| {
+        let mut there = false;
+        for _ in 0..3_000 {
             std::thread::sleep(std::time::Duration::from_millis(20));
-            apart(other).is_some()
-        });
+            there = apart(other).is_some();
+            if there || child.try_wait().expect("a child").is_some() {
+                break;
+            }
+        }
         // This thread alone becomes another user's; nobody else may read what is root's.
         let seen = std::thread::spawn(move || {
             let nobody = rustix::process::Uid::from_raw(65_534);

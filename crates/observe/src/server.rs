@@ -360,39 +360,48 @@ mod tests {
             00000000: 00000002 00000000 00010000 0001 01 4714 /run/c.sock\n";
         assert_eq!(listening_unix(table.as_bytes(), &["/run/a b.sock"]), ["4711"]);
         assert_eq!(listening_unix(table.as_bytes(), &["/run/c"]), Vec::<String>::new());
-        let path = std::env::temp_dir().join(format!("watched-{}", std::process::id()));
-        let _ = fs::remove_file(&path);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
         let server =
             Server::find(&[format!("unix:{}", path.display())], &net::limits::allowed_cpus());
-        fs::remove_file(path).expect("it is there");
         assert!(server.here);
     }
 
     #[test]
     fn a_socket_in_a_threads_own_file_table_is_found() {
-        let (sender, received) = std::sync::mpsc::channel();
-        let (done, wait) = std::sync::mpsc::channel::<()>();
-        let holder = std::thread::spawn(move || {
-            net::limits::unshare_files().expect("a file table of its own");
-            let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-            sender.send(listener.local_addr().expect("an address")).expect("somebody listens");
-            wait.recv().expect_err("nothing is sent");
-        });
-        let address = received.recv().expect("it listens");
+        // In a process of its own: files and threads of other tests would be looked through too.
+        let script = "import ctypes, socket, sys, threading\n\
+                      def listen():\n\
+                      \x20 assert ctypes.CDLL(None).unshare(0x400) == 0\n\
+                      \x20 listener = socket.create_server(('127.0.0.1', 0))\n\
+                      \x20 print('127.0.0.1:%d' % listener.getsockname()[1], flush=True)\n\
+                      \x20 sys.stdin.readline()\n\
+                      threading.Thread(target=listen).start()";
+        let mut child = std::process::Command::new("python3")
+            .args(["-c", script])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("python3");
+        let mut line = String::new();
+        let output = child.stdout.take().expect("its output");
+        std::io::BufReader::new(output).read_line(&mut line).expect("a line");
+        let address = line.trim().parse().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
         let inodes = listening(table.as_bytes(), &[address]);
-        // Somebody else may listen on that port of another address.
-        assert!(!inodes.is_empty());
-        let pid = std::process::id();
+        let pid = child.id();
         let mut looks = MOST_LOOKS_A_PROCESS;
-        assert!(!process_holds(pid, &inodes, &mut looks));
-        assert!(thread_holds(pid, &inodes, &mut looks));
+        let by_process = process_holds(pid, &inodes, &mut looks);
+        let by_threads = thread_holds(pid, &inodes, &mut looks);
         // The first that any table shows is standard input.
         looks = 1;
-        assert!(!thread_holds(pid, &inodes, &mut looks) && looks == 0);
-        drop(done);
-        holder.join().expect("it ended");
+        let by_one_look = thread_holds(pid, &inodes, &mut looks);
+        let _ = child.kill();
+        let _ = child.wait();
+        // Somebody else may listen on that port of another address.
+        assert!(!inodes.is_empty());
+        assert_eq!((by_process, by_threads, by_one_look, looks), (false, true, false, 0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use observe::Source;
 use observe::sources::Reader;
 use testkit::databases::Mariadb;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn statements_of_the_watching_are_not_told() {

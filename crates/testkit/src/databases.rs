@@ -3,7 +3,7 @@
 //! PostgreSQL refuses to run as root: there it runs as the user of its Debian package.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 pub use crate::certificates::Signer;
 use crate::certificates::{AUTHORITY, CERTIFICATE, KEY, certify};
-use crate::needs;
+use crate::{needs, ports};
 
 /// How long a database may take to start.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -92,7 +92,7 @@ impl Postgres {
         if !made.status.success() {
             return Err(format!("initdb: {}", String::from_utf8_lossy(&made.stderr)));
         }
-        let port = free_port()?;
+        let port = ports::reserved().port();
         let mut command = as_user(user, &program("postgres")?);
         command.arg("-D").arg(&data).arg("-k").arg(folder.path());
         command.args(["-h", "127.0.0.1", "-p", &port.to_string(), "-c", "fsync=off"]);
@@ -198,7 +198,7 @@ impl Mariadb {
         if !made.status.success() {
             return Err(format!("mariadb-install-db: {}", String::from_utf8_lossy(&made.stderr)));
         }
-        let port = free_port()?;
+        let port = ports::reserved().port();
         let mut command = as_user(user, &program("mariadbd")?);
         let here = folder.path().display();
         command.args([
@@ -276,7 +276,7 @@ impl Redis {
     /// What went wrong, in words.
     pub fn start(password: &str) -> Result<Self, String> {
         let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
-        let port = free_port()?;
+        let port = ports::reserved().port();
         let mut command = Command::new(program("redis-server")?);
         command.args(["--bind", "127.0.0.1", "--save", "", "--requirepass", password]);
         command.args(["--port", &port.to_string(), "--dir"]).arg(folder.path());
@@ -314,7 +314,7 @@ impl Memcached {
     /// What went wrong, in words.
     pub fn start() -> Result<Self, String> {
         let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
-        let port = free_port()?;
+        let port = ports::reserved().port();
         let mut command = Command::new(program("memcached")?);
         command.args(["-l", "127.0.0.1", "-p", &port.to_string()]);
         if let Some(user) = user_of("nobody") {
@@ -405,10 +405,4 @@ fn folder_for(user: &'static str) -> Result<TempDir, String> {
         output(Command::new("chown").arg(user).arg(folder.path()))?;
     }
     Ok(folder)
-}
-
-fn free_port() -> Result<u16, String> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    address.map(|address| address.port()).map_err(|error| format!("no loopback port: {error}"))
 }

@@ -270,7 +270,7 @@ mod tests {
     fn it_is_well_and_then_it_is_not() {
         let server = Misbehaving::start(Behaviour {
             service: Duration::ZERO,
-            ..Behaviour::faulty(Fault::Resets, Duration::from_millis(300))
+            ..Behaviour::faulty(Fault::Resets, Duration::from_secs(3))
         });
         let mut client = RawClient::connect(server.addr());
         for _ in 0..3 {
@@ -278,10 +278,10 @@ mod tests {
             let response = client.receive_until(b"{\"status\":\"ok\"}");
             assert!(response.starts_with(b"HTTP/1.1 200 OK\r\n"));
         }
-        thread::sleep(Duration::from_millis(400));
+        thread::sleep(Duration::from_millis(3_100));
         assert_eq!(RawClient::exchange(server.addr(), REQUEST), (Vec::new(), End::Reset));
         client.send(REQUEST);
-        assert_eq!(client.receive_all(Duration::from_secs(10)), (Vec::new(), End::Reset));
+        assert_eq!(client.receive_all(Duration::from_secs(60)), (Vec::new(), End::Reset));
     }
 
     #[test]
@@ -292,11 +292,16 @@ mod tests {
         for client in &mut clients {
             client.send(REQUEST);
         }
-        let mut served = clients.iter_mut().map(|client| {
-            let (bytes, end) = client.receive_all(Duration::from_millis(200));
-            assert_eq!(end, End::Open);
-            !bytes.is_empty()
-        });
-        assert_eq!(served.by_ref().filter(|&served| served).count(), 9);
+        let mut unserved = || {
+            clients.retain_mut(|client| {
+                let (bytes, end) = client.receive_all(Duration::from_millis(200));
+                assert_eq!(end, End::Open);
+                bytes.is_empty()
+            });
+            clients.len()
+        };
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while unserved() > 1 && Instant::now() < deadline {}
+        assert_eq!(unserved(), 1);
     }
 }

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::needs;
+use crate::{needs, ports};
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How nginx is to be set up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +55,8 @@ impl Nginx {
         let program = needs::path("nginx")
             .ok_or("nginx is not installed (Debian: apt-get install nginx-light)")?;
         let folder = TempDir::new().map_err(|error| format!("no temporary folder: {error}"))?;
-        let [address, status_address, tls_address] = free_addresses()?;
-        let tls_address = options.tls.as_ref().map(|_| tls_address);
+        let (address, status_address) = (ports::reserved(), ports::reserved());
+        let tls_address = options.tls.as_ref().map(|_| ports::reserved());
         let text = configuration(folder.path(), options, address, status_address, tls_address);
         let path = folder.path().join("nginx.conf");
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -109,7 +112,7 @@ impl Nginx {
     }
 
     fn wait_until_up(&mut self, log: &Path) -> Result<(), String> {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + PATIENCE;
         let words = || fs::read_to_string(log).unwrap_or_default();
         // Where a port is taken for a moment, it listens on the others and tries again. A connection would be counted.
         let asked = [Some(self.address), Some(self.status_address), self.tls_address];
@@ -118,7 +121,7 @@ impl Nginx {
                 return Err(format!("nginx ended with {status}: {}", words()));
             }
             if Instant::now() > deadline {
-                return Err(format!("nginx does not listen after 10 s: {}", words()));
+                return Err(format!("nginx does not listen: {}", words()));
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -189,22 +192,9 @@ http {{
     )
 }
 
-/// Loopback addresses whose ports were free a moment ago.
-fn free_addresses<const N: usize>() -> Result<[SocketAddr; N], String> {
-    let mut held = Vec::new();
-    for _ in 0..N {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|error| format!("no loopback port: {error}"))?;
-        held.push(listener);
-    }
-    let addresses =
-        held.iter().filter_map(|listener| listener.local_addr().ok()).collect::<Vec<_>>();
-    addresses.try_into().map_err(|_| "a bound socket without an address".to_owned())
-}
-
 fn get(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut response = String::new();
     stream.read_to_string(&mut response)?;

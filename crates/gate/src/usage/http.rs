@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_gone_is_an_error_in_words() {
-        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let gone = testkit::ports::reserved();
         let mut sink = HttpSink::new(&format!("http://{gone}"), "one").unwrap();
         assert!(
             sink.write(&batch(1)).unwrap_err().starts_with("usage cannot be sent to 127.0.0.1:")

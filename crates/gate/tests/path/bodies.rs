@@ -9,7 +9,7 @@ use std::time::Duration;
 use gate::path::Failure;
 use testkit::peer::{Peer, RawClient, Step};
 
-use crate::harness::{all, answers, api, front, interfaces, upstream};
+use crate::harness::{PATIENCE, all, answers, api, front, interfaces, some, upstream};
 
 #[test]
 fn long_answers_pass_whole() {
@@ -93,7 +93,7 @@ fn an_answer_that_comes_before_the_body_is_read_passes_or_its_loss_is_told() {
         for _ in 0..5 {
             let mut client = front.client();
             client.try_send(&asked);
-            let (came, _) = client.receive_all(Duration::from_secs(10));
+            let (came, _) = client.receive_all(PATIENCE);
             let Some(answer) = answers(&came, wire::ResponseTo::Other).pop() else { continue };
             let said = String::from_utf8_lossy(&answer.body);
             let told = said.contains(Failure::Unread.detail());
@@ -150,7 +150,7 @@ fn head_has_the_length_and_no_body() {
         client.send(
             b"HEAD /bytes/1000 HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n",
         );
-        let (text, _) = all(&mut client);
+        let text = some(&mut client);
         let (head, rest) = text.split_once("\r\n\r\n").expect("a head");
         assert!(head.contains("\r\nContent-Length: 1000"), "{head}");
         assert!(rest.starts_with("HTTP/1.1 200 OK"), "{rest}");
@@ -263,7 +263,7 @@ fn answers_cut_short_are_cut_short_for_the_client_too() {
             let front = front(upstream(&[peer.addr()]), io);
             let mut client: RawClient = front.client();
             client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-            let (came, _) = client.receive_all(Duration::from_secs(5));
+            let (came, _) = client.receive_all(PATIENCE);
             assert!(came.starts_with(b"HTTP/1.1 200 OK\r\n"));
             assert!(answers(&came, wire::ResponseTo::Other).is_empty(), "{}", came.escape_ascii());
             assert_eq!(front.gate.counts().aborted, 1);

@@ -1,7 +1,7 @@
 //! Upstreams that fail: not there, closing, silent, not HTTP, one of several.
 
 use std::io::Write;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use gate::health::CheckFailure;
@@ -9,21 +9,16 @@ use gate::path::Failure;
 use gate::policy::{ActiveCheck, Balance, PassiveCheck, Upstream};
 use socket2::SockRef;
 use testkit::peer::{Peer, Step};
+use testkit::ports::reserved;
 
-use crate::harness::{Front, api, front, interfaces, upstream};
+use crate::harness::{Front, api, front, interfaces, upstream, wait_until};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
-/// A port on which nobody listens.
-fn nobody() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    listener.local_addr().expect("an address")
-}
 
 #[test]
 fn an_upstream_that_is_not_there_gives_502() {
     for io in interfaces() {
-        let front = front(upstream(&[nobody()]), io);
+        let front = front(upstream(&[reserved()]), io);
         let answers = front.ask(&[GET, GET].concat());
         let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
         assert_eq!(statuses, [502, 502]);
@@ -117,7 +112,7 @@ fn what_is_not_http_gives_502() {
 fn a_server_that_fails_is_left_for_another() {
     for io in interfaces() {
         let api = api();
-        let front = front(upstream(&[nobody(), api.addr()]), io);
+        let front = front(upstream(&[reserved(), api.addr()]), io);
         for _ in 0..20 {
             assert_eq!(front.ask(GET)[0].status, 200);
         }
@@ -154,6 +149,11 @@ fn one_request_tries_a_server_after_its_rest_whatever_else_ends() {
         };
         let before = reach(1);
         let _failed = reach(2);
+        wait_until(|| {
+            let view = front.health.view(net::clock::now());
+            let server = view.iter().find(|server| server.socket == failing.addr());
+            server.is_some_and(|server| server.failed_by.iter().sum::<u64>() > 0)
+        });
         std::thread::sleep(Duration::from_millis(100));
         let _trial = reach(3);
         for client in before {
@@ -229,18 +229,13 @@ fn checks_find_who_is_well() {
             up_after: 1,
             down_after: 1,
         };
-        let dead = nobody();
+        let dead = reserved();
         let upstream = Upstream { active: Some(check), ..upstream(&[api.addr(), dead]) };
         let front = front(upstream, io);
-        let mut found = Vec::new();
-        for _ in 0..200 {
-            std::thread::sleep(Duration::from_millis(50));
-            let view = front.health.view(net::clock::now());
-            found = view.iter().map(|server| (server.well, server.check_failure)).collect();
-            if view.iter().all(|server| server.checks > 1) {
-                break;
-            }
-        }
+        let view = || front.health.view(net::clock::now());
+        wait_until(|| view().iter().all(|server| server.checks > 1));
+        let found: Vec<_> =
+            view().iter().map(|server| (server.well, server.check_failure)).collect();
         let refused = CheckFailure::Unanswered(Failure::Refused);
         assert_eq!(found, [(true, None), (false, Some(refused))]);
     }
@@ -260,10 +255,11 @@ fn checks_of_a_silent_server_do_not_pile_up() {
         };
         let upstream = Upstream { active: Some(check), ..upstream(&[silent.addr()]) };
         let front = front(upstream, io);
+        wait_until(|| silent.connections() > 1);
         std::thread::sleep(Duration::from_millis(1500));
         // Counted in this order, no check that has ended meanwhile is missing.
         let begun = silent.connections();
         let ended = front.health.view(net::clock::now())[0].checks;
-        assert!(begun > 0 && begun <= ended + 1, "{begun} begun, {ended} ended");
+        assert!(begun <= ended + 1, "{begun} begun, {ended} ended");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gate::health::Health;
 use gate::keys::{Digester, Keys};
@@ -11,6 +11,9 @@ use gate::policy::{Current, KeySource, Policy, PolicySettings, State, Upstream, 
 use target::Server;
 use testkit::peer::{End, RawClient};
 use wire::{Limits, ResponseEvent, ResponseParser, ResponseTo};
+
+/// How long something may take that has to come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Both kernel interfaces, the second where it works.
 pub fn interfaces() -> Vec<net::Io> {
@@ -55,7 +58,7 @@ impl Front {
         let mut client = self.client();
         client.send(bytes);
         client.half_close();
-        let (came, _) = client.receive_all(Duration::from_secs(10));
+        let (came, _) = client.receive_all(PATIENCE);
         answers(&came, ResponseTo::Other)
     }
 }
@@ -147,8 +150,35 @@ pub fn answers(bytes: &[u8], to: ResponseTo) -> Vec<Answer> {
     found
 }
 
-/// Bytes that one connection was sent until it ended, or for half a second.
+/// Bytes that one connection was sent until it ended.
 pub fn all(client: &mut RawClient) -> (String, End) {
-    let (came, end) = client.receive_all(Duration::from_millis(500));
+    let (came, end) = client.receive_all(PATIENCE);
     (String::from_utf8_lossy(&came).into_owned(), end)
+}
+
+/// Bytes that one connection was sent until it ended, or until no more came for half a second behind the first ones.
+pub fn some(client: &mut RawClient) -> String {
+    let begun = Instant::now();
+    let (mut all, mut end) = (Vec::new(), End::Open);
+    while end == End::Open && begun.elapsed() < PATIENCE {
+        let (came, now) = client.receive_all(Duration::from_millis(500));
+        if came.is_empty() && !all.is_empty() {
+            break;
+        }
+        all.extend_from_slice(&came);
+        end = now;
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// Waits until something is so.
+///
+/// # Panics
+/// When it is not within a minute.
+pub fn wait_until(mut is: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is() {
+        assert!(begun.elapsed() < PATIENCE, "it has to come within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }

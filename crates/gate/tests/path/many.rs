@@ -5,7 +5,7 @@ use std::time::Duration;
 use gate::policy::{ClientBounds, PolicySettings};
 use testkit::peer::{End, RawClient};
 
-use crate::harness::{api, front, front_with, interfaces, upstream};
+use crate::harness::{PATIENCE, api, front, front_with, interfaces, upstream};
 
 const GET: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -42,7 +42,7 @@ fn slow_clients_are_in_nobodys_way() {
     for io in interfaces() {
         let api = api();
         let settings = PolicySettings::open(upstream(&[api.addr()]));
-        let client = ClientBounds { head_ns: 700_000_000, ..settings.client };
+        let client = ClientBounds { head_ns: 3_000_000_000, ..settings.client };
         let front = front_with(PolicySettings { client, ..settings }, io);
         let mut slow: Vec<RawClient> = (0..SLOW).map(|_| front.client()).collect();
         let mut honest = front.client();
@@ -66,7 +66,7 @@ fn slow_clients_are_in_nobodys_way() {
         }
         assert!(answered > 0);
         for client in &mut slow {
-            let (came, end) = client.receive_all(Duration::from_secs(10));
+            let (came, end) = client.receive_all(PATIENCE);
             assert_ne!(end, End::Open, "{}", came.escape_ascii());
             assert!(
                 came.is_empty() || came.starts_with(b"HTTP/1.1 408 "),

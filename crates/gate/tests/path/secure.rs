@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 use gate::path::{Failure, Identity, Listener, Trust};
 use gate::policy::{PolicySettings, Upstream, UpstreamAddress};
@@ -13,7 +12,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use target::{Options, Server, Tls};
 
 use crate::certificate::Made;
-use crate::harness::{api, front_at, interfaces, upstream};
+use crate::harness::{PATIENCE, api, front_at, interfaces, upstream};
 
 fn loopback() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
@@ -68,7 +67,7 @@ fn a_listener_speaks_tls() {
         // Who does not speak it gets no answer, and is in nobody's way.
         let mut plain = front.client();
         plain.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-        let (came, _) = plain.receive_all(Duration::from_secs(5));
+        let (came, _) = plain.receive_all(PATIENCE);
         assert!(!came.starts_with(b"HTTP"), "{}", came.escape_ascii());
         converse(&mut made.client(front.addr()));
     }
@@ -211,7 +210,7 @@ fn a_client_that_has_said_its_last_is_answered_and_let_go() {
         let listener = Listener { identity: Some(identity), ..Listener::plain(loopback()) };
         let front = front_at(PolicySettings::open(upstream(&[api.addr()])), io, listener);
         let mut client = made.client(front.addr());
-        client.sock.set_read_timeout(Some(Duration::from_secs(10))).expect("a time-out");
+        client.sock.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         client.write_all(b"GET /bytes/2 HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is taken");
         client.conn.send_close_notify();
         client.flush().expect("it is taken");

@@ -25,7 +25,7 @@ fn view(front: &Front) -> ShadowView {
 
 /// The counts, once as many requests as that have ended one way or the other.
 fn ended(front: &Front, requests: u64) -> ShadowView {
-    for _ in 0..400 {
+    for _ in 0..2_400 {
         let view = view(front);
         if view.alike + view.different + view.failed + view.dropped >= requests {
             return view;

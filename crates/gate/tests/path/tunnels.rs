@@ -1,13 +1,12 @@
 //! Changes of protocol.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use gate::keys::Settings;
 use gate::policy::{PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 
-use crate::harness::{all, front, front_with, interfaces, upstream, with_keys};
+use crate::harness::{PATIENCE, all, front, front_with, interfaces, upstream, with_keys};
 
 #[test]
 fn after_101_bytes_pass_both_ways() {
@@ -55,7 +54,7 @@ fn a_tunnel_ends_with_its_key() {
             client
         });
         assert!(keys.revoke(&digester.digest(b"two")));
-        let (came, end) = ended.receive_all(Duration::from_secs(10));
+        let (came, end) = ended.receive_all(PATIENCE);
         assert_eq!((came.as_slice(), end), (&b""[..], testkit::peer::End::Closed));
         kept.send(b"ping");
         kept.receive_until(b"pong");
@@ -125,7 +124,7 @@ fn a_tunnel_ends_when_its_key_expires() {
         client.receive_until(b"\r\n\r\n");
         state.calendar.set(1000);
         client.send(b"ping");
-        let (_, end) = client.receive_all(Duration::from_secs(10));
+        let (_, end) = client.receive_all(PATIENCE);
         assert_eq!(end, testkit::peer::End::Closed);
     }
 }

@@ -8,8 +8,8 @@ mod identity;
 mod request_line;
 mod targets;
 
-use crate::case::Case;
-use crate::harness::{gateway, judge, send_all};
+use crate::case::{Case, Want};
+use crate::harness::{Until, gateway, judge, send_all};
 
 /// Every case.
 pub fn all() -> Vec<Case> {
@@ -36,7 +36,12 @@ fn there_are_at_least_two_hundred_by_different_names() {
 
 fn run(io: net::Io) {
     let cases = all();
-    let came = send_all(&cases.iter().collect::<Vec<_>>(), |mirror| {
+    let until = |case: &Case| match case.want {
+        Want::Refused { .. } => Until::End,
+        Want::Passed { requests, .. } => Until::Mirrored(requests),
+        Want::Unanswered => Until::Quiet,
+    };
+    let came = send_all(&cases.iter().collect::<Vec<_>>(), until, |mirror| {
         let gate = gateway(mirror, io);
         let to = gate.addresses()[0];
         (gate, to)

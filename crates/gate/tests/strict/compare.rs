@@ -1,18 +1,18 @@
 //! The same cases against nginx and HAProxy, with their usual settings: how often they forward what is refused here.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use testkit::needs;
 use testkit::servers::{Nginx, NginxOptions};
+use testkit::{needs, ports};
 
 use crate::case::{Case, Want};
 use crate::cases::all;
-use crate::harness::send_all;
+use crate::harness::{Until, send_all};
 use crate::mirror::Mirror;
 
 /// What a server makes of the cases that the gateway refuses.
@@ -27,7 +27,8 @@ fn tally<S>(start: impl Fn(&Mirror) -> (S, SocketAddr) + Sync) -> Tally {
     let mut tally = Tally::default();
     let cases = all();
     let ours = |case: &&Case| matches!(case.want, Want::Refused { forwarded: 0, .. });
-    for (case, came) in send_all(&cases.iter().filter(ours).collect::<Vec<_>>(), start) {
+    let cases: Vec<_> = cases.iter().filter(ours).collect();
+    for (case, came) in send_all(&cases, |_| Until::Quiet, start) {
         if came.reached == 0 {
             tally.refused += 1;
         } else {
@@ -74,9 +75,7 @@ struct Haproxy {
 
 impl Haproxy {
     fn start(program: &std::path::Path, upstream: SocketAddr) -> Self {
-        let address =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
-        let (address, folder) = (address.expect("a port"), TempDir::new().expect("a folder"));
+        let (address, folder) = (ports::reserved(), TempDir::new().expect("a folder"));
         let text = format!(
             "defaults\n mode http\n timeout connect 2s\n timeout client 3s\n timeout server 3s\n\
              frontend f\n bind {address}\n default_backend b\nbackend b\n server s {upstream}\n"
@@ -87,7 +86,7 @@ impl Haproxy {
         command.arg("-db").arg("-f").arg(&path);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("HAProxy starts");
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(address).is_err() {
             assert!(Instant::now() < deadline, "HAProxy does not listen");
             thread::sleep(Duration::from_millis(10));

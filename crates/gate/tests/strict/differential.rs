@@ -4,7 +4,7 @@
 //! gateway passes are sent through it to each, and the answers compared.
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use gate::health::Health;
 use gate::path::{Gate, Listener, Options};
 use gate::policy::{Current, Policy, Upstream};
 use tempfile::TempDir;
-use testkit::needs;
 use testkit::peer::{End, RawClient};
 use testkit::servers::{Nginx, NginxOptions};
+use testkit::{needs, ports};
 
 use crate::case::Want;
 use crate::cases::all;
@@ -110,9 +110,7 @@ impl Drop for Backend {
 
 /// Starts a program with a port as its last argument.
 fn start(name: &'static str, program: PathBuf, file: PathBuf) -> Backend {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
+    let address = ports::reserved();
     let mut command = Command::new(program);
     if file.exists() {
         command.arg(file);
@@ -124,7 +122,7 @@ fn start(name: &'static str, program: PathBuf, file: PathBuf) -> Backend {
         .stderr(Stdio::null());
     let runs = Runs::Program(command.spawn().expect("it starts"));
     let backend = Backend { name, runs, address };
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while TcpStream::connect(address).is_err() {
         assert!(Instant::now() < deadline, "{name} does not listen");
         thread::sleep(Duration::from_millis(20));

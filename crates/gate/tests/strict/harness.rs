@@ -13,8 +13,21 @@ use testkit::peer::{End, RawClient};
 use crate::case::{Case, Want};
 use crate::mirror::Mirror;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// How long nothing may come of what may have no answer.
+const QUIET: Duration = Duration::from_millis(1500);
+/// How long an answer may take that has to come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Until when the answers to a case are read. In each case also what comes soon after that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// The connection ends.
+    End,
+    /// So many answers of the mirror have come, or the connection ends.
+    Mirrored(usize),
+    /// Something has come, or nothing for a while, or the connection ends.
+    Quiet,
+}
 
 /// A gateway in front of a mirror.
 pub fn gateway(mirror: &Mirror, io: net::Io) -> Gate {
@@ -48,16 +61,18 @@ pub struct Came {
 /// what may still come: each case with what came of it.
 pub fn send_all<'a, S>(
     cases: &[&'a Case],
+    until: impl Fn(&Case) -> Until + Sync,
     start: impl Fn(&Mirror) -> (S, SocketAddr) + Sync,
 ) -> Vec<(&'a Case, Came)> {
     const AT_ONCE: usize = 6;
-    let start = &start;
+    let (until, start) = (&until, &start);
     thread::scope(|scope| {
         let lanes = cases.chunks(cases.len().div_ceil(AT_ONCE)).map(|lane| {
             scope.spawn(move || {
                 let mirror = Mirror::start();
                 let (_server, to) = start(&mirror);
-                lane.iter().map(|case| (*case, send(to, &mirror, &case.bytes))).collect::<Vec<_>>()
+                let came = |case: &Case| send(to, &mirror, &case.bytes, until(case));
+                lane.iter().map(|case| (*case, came(case))).collect::<Vec<_>>()
             })
         });
         let lanes: Vec<_> = lanes.collect();
@@ -66,25 +81,30 @@ pub fn send_all<'a, S>(
 }
 
 /// Sends a case in one piece.
-pub fn send(to: SocketAddr, mirror: &Mirror, bytes: &[u8]) -> Came {
+pub fn send(to: SocketAddr, mirror: &Mirror, bytes: &[u8], until: Until) -> Came {
     let before = mirror.requests();
     let mut client = RawClient::connect(to);
     client.try_send(bytes);
-    let (came, end) = receive(&mut client);
+    let (came, end) = receive(&mut client, until);
     let (statuses, mirrored, received) = read(&came);
     Came { statuses, mirrored, received, end, reached: mirror.requests() - before }
 }
 
-/// Reads until the end, or until nothing has come for a while.
-fn receive(client: &mut RawClient) -> (Vec<u8>, End) {
+fn receive(client: &mut RawClient, until: Until) -> (Vec<u8>, End) {
+    let patience = if until == Until::Quiet { QUIET } else { PATIENCE };
     let mut all = Vec::new();
     let mut quiet = 0;
     loop {
         let (came, end) = client.receive_all(Duration::from_millis(60));
         quiet = if came.is_empty() { quiet + 1 } else { 0 };
         all.extend_from_slice(&came);
-        let answered = !all.is_empty() && quiet >= 2;
-        if end != End::Open || answered || Duration::from_millis(60) * quiet > PATIENCE {
+        let there = match until {
+            Until::End => false,
+            Until::Mirrored(wanted) => read(&all).1 >= wanted,
+            Until::Quiet => !all.is_empty(),
+        };
+        let answered = there && quiet >= 2;
+        if end != End::Open || answered || Duration::from_millis(60) * quiet > patience {
             return (all, end);
         }
     }

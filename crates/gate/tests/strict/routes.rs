@@ -10,7 +10,7 @@ use gate::policy::{
     Current, Host, KeySource, PathPattern, Policy, PolicySettings, Route, State, Upstream,
 };
 
-use crate::harness::{Came, send};
+use crate::harness::{Came, Until, send};
 use crate::mirror::Mirror;
 
 /// `/__count`, `/Shop`, `/caf%C3%A9/{id}` and all of one host ask for a key; everything else is public.
@@ -50,7 +50,7 @@ fn gateway(mirror: &Mirror) -> Gate {
 
 fn asked(to: SocketAddr, mirror: &Mirror, target: &str, host: &str) -> Came {
     let request = format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    send(to, mirror, request.as_bytes())
+    send(to, mirror, request.as_bytes(), Until::End)
 }
 
 #[test]

@@ -24,6 +24,7 @@ use gate::policy::{Decision, Facts, Outcome, Policy};
 use gate::usage::{Local, Period, used_by_key};
 use tempfile::TempDir;
 use testkit::peer::{Peer, RawClient, Step};
+use testkit::ports::reserved;
 use wire::ResponseTo;
 
 use harness::{answers, api};
@@ -53,12 +54,6 @@ fn take_over(folder: &TempDir) -> Result<Gateway, GatewayError> {
     Gateway::start(Setup { file, take_over: true, ..Setup::default() })
 }
 
-/// An address that nobody listens at.
-fn free_address() -> String {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    port.local_addr().expect("an address").to_string()
-}
-
 fn store(folder: &TempDir) -> Store {
     Store::open(&folder.path().join("gate.db")).expect("the store opens")
 }
@@ -69,8 +64,19 @@ fn status(gateway: &Gateway, key: Option<&str>) -> u16 {
     let key = key.map_or(String::new(), |key| format!("X-API-Key: {key}\r\n"));
     client.send(format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{key}\r\n").as_bytes());
     client.half_close();
-    let (came, _) = client.receive_all(Duration::from_secs(10));
+    let (came, _) = client.receive_all(Duration::from_secs(60));
     answers(&came, ResponseTo::Other)[0].status
+}
+
+/// How many requests of today the first key's quota counts.
+fn used(gateway: &Gateway) -> u64 {
+    let state = gateway.control().state();
+    state.keys.entry(0).day.used(state.calendar.day())
+}
+
+/// Whether usage was collected for the first time, and so reported, which is not done again before its time.
+fn collects(gateway: &Gateway) -> bool {
+    gateway.control().usage().read(|snapshot| !snapshot.seconds.is_empty())
 }
 
 /// A tier whose keys have so many requests a day.
@@ -82,9 +88,9 @@ fn key(folder: &TempDir) -> String {
     store(folder).add(&NewKey::default(), &STAMP).expect("a key").0
 }
 
-/// Whether something comes to be within some seconds.
+/// Whether something comes to be within a minute.
 fn soon(mut is: impl FnMut() -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
         if is() {
             return true;
@@ -121,7 +127,8 @@ fn noted(gateway: &Gateway) -> Vec<(String, String)> {
 #[test]
 fn a_start_with_another_configuration_is_in_the_audit_log() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
-    let three = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
+    let three =
+        text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &reserved().to_string());
     let said = |by: &str, what: &str| (by.to_owned(), what.to_owned());
     let mut expected: Vec<(String, String)> = Vec::new();
     let gateway = start(&folder, &three);
@@ -237,8 +244,7 @@ fn a_gateway_that_is_killed_gives_nothing_of_a_small_quota_again() {
             text(folder, api.addr(), &format!("[usage]\nevery = \"1h\"\n{limits}"))
         };
         let gateway = start(&folder, &text(&folder));
-        // The first batch of usage is reported at once.
-        thread::sleep(Duration::from_millis(300));
+        assert!(soon(|| collects(&gateway)));
         assert_eq!([0; 6].map(|_| status(&gateway, key.as_deref())), [200; 6]);
         assert!(soon(|| written(&folder) >= 6), "{limits}");
         let killed = TempDir::new().expect("a folder");
@@ -256,13 +262,13 @@ fn a_gateway_that_is_killed_gives_nothing_of_a_small_quota_again() {
 fn quotas_outlive_a_gateway_that_is_taken_over() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let key = key(&folder);
-    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &reserved().to_string());
     let earlier = start(&folder, &text);
     assert_eq!([0; 2].map(|_| status(&earlier, Some(&key))), [200, 200]);
     let later = take_over(&folder).expect("it takes over");
     assert!(soon(|| earlier.is_replaced()));
     assert_eq!(earlier.drain(), Vec::<String>::new());
-    thread::sleep(Duration::from_millis(500));
+    assert!(soon(|| used(&later) == 2), "{}", used(&later));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429]);
 }
 
@@ -301,7 +307,7 @@ fn another_gateway_of_the_store_is_told_of() {
 #[test]
 fn a_later_gateway_has_listeners_of_its_own() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
-    let [kept, left, new, admin, other_admin] = [0; 5].map(|_| free_address());
+    let [kept, left, new, admin, other_admin] = [0; 5].map(|_| reserved().to_string());
     let text = |addresses: &[&String], admin: &str| {
         let also = |address: &&String| format!("[[listen]]\naddress = \"{address}\"\n");
         let more: String = addresses[1..].iter().map(also).collect();
@@ -333,7 +339,7 @@ fn a_later_gateway_has_listeners_of_its_own() {
 fn quotas_outlive_two_take_overs_within_a_drain() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let key = key(&folder);
-    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &free_address());
+    let text = text(&folder, api.addr(), &quota(3)).replace("127.0.0.1:0", &reserved().to_string());
     let first = start(&folder, &text);
     let mut slow = RawClient::connect(first.addresses()[0]);
     let long = format!("GET /delay/3s HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\n\r\n");
@@ -348,7 +354,7 @@ fn quotas_outlive_two_take_overs_within_a_drain() {
     assert_eq!(second.drain(), Vec::<String>::new());
     assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
     assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
-    thread::sleep(Duration::from_millis(500));
+    assert!(soon(|| used(&third) == 1), "{}", used(&third));
     assert_eq!([0; 3].map(|_| status(&third, Some(&key))), [200, 200, 429]);
 }
 
@@ -366,7 +372,7 @@ fn later_and_earlier(every: &str) {
     let key = key(&folder);
     let more = format!("[usage]\nevery = \"{every}\"\n[client]\nbody_rate = 0\n{}", quota(4));
     let text_of = |folder: &TempDir| text(folder, api.addr(), &more);
-    let earlier = start(&folder, &text_of(&folder).replace("127.0.0.1:0", &free_address()));
+    let earlier = start(&folder, &text_of(&folder).replace("127.0.0.1:0", &reserved().to_string()));
     let mut slow = RawClient::connect(earlier.addresses()[0]);
     let head =
         format!("POST /echo HTTP/1.1\r\nHost: a\r\nX-API-Key: {key}\r\nContent-Length: 2\r\n\r\n");
@@ -375,8 +381,7 @@ fn later_and_earlier(every: &str) {
     let later = take_over(&folder).expect("it takes over");
     assert!(soon(|| earlier.is_replaced()));
     let draining = thread::spawn(|| earlier.drain());
-    // The first batch of usage is reported at once.
-    thread::sleep(Duration::from_millis(300));
+    assert!(soon(|| collects(&later)));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200; 2]);
     let store = folder.path().join("gate.db");
     let reported = || used_by_key(&store, EVER).expect("it is read").get(&1).copied();
@@ -391,7 +396,7 @@ fn later_and_earlier(every: &str) {
     slow.send(b"hi");
     assert!(slow.receive_until(b"\r\n\r\n").starts_with(b"HTTP/1.1 200 "));
     assert_eq!(draining.join().expect("it ends"), Vec::<String>::new());
-    thread::sleep(Duration::from_millis(500));
+    assert!(soon(|| used(&later) == 3), "{every}: {}", used(&later));
     assert_eq!([0; 2].map(|_| status(&later, Some(&key))), [200, 429], "{every}");
 }
 
@@ -430,7 +435,8 @@ fn a_quota_that_a_reload_brings_counts_what_was_used_before() {
     assert!(soon(|| used_by_key(&store, EVER).expect("it is read").get(&1) == Some(&2)));
     gateway.control().replace(&tiers("per_day = 3\n"), "test").expect("it is reloaded");
     assert!(soon(|| gateway.control().policy().asks_for_keys()));
-    thread::sleep(Duration::from_millis(200));
+    // Until the worker has looked for it too.
+    thread::sleep(Duration::from_secs(1));
     assert_eq!([0; 2].map(|_| status(&gateway, Some(&key))), [200, 429]);
 }
 
@@ -625,7 +631,12 @@ fn answers_say_the_time() {
     let route = "[[route]]\nname = \"some\"\npath = \"/some\"\nupstream = \"api\"\n";
     let gateway = start(&folder, &text(&folder, peer.addr(), route));
     assert!(soon(|| gateway.control().state().calendar.unix_s() > 0));
-    thread::sleep(Duration::from_millis(200));
+    let own_date = || {
+        let mut client = RawClient::connect(gateway.addresses()[0]);
+        client.send(b"GET /other HTTP/1.1\r\nHost: a\r\n\r\n");
+        client.receive_until(b"\r\n\r\n").windows(6).any(|bytes| bytes == b"Date: ")
+    };
+    assert!(soon(own_date), "once a worker knows the time");
     let mut client = RawClient::connect(gateway.addresses()[0]);
     let dates = ["/some", "/some", "/other"].map(|path| {
         client.send(format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes());

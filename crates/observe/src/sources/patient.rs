@@ -137,8 +137,8 @@ impl<C> Kept<C> {
 mod tests {
     use super::*;
 
-    /// Hangs at its second reading, and fails at its fourth.
-    struct Moody(u32);
+    /// Hangs at its second reading until it is told to go on, and fails at its fourth.
+    struct Moody(u32, Receiver<()>);
 
     impl Service for Moody {
         type Connection = u32;
@@ -150,7 +150,7 @@ mod tests {
         fn read(&mut self, connection: &mut u32, sample: &mut Sample) -> Result<(), String> {
             self.0 += 1;
             if self.0 == 2 {
-                thread::sleep(Duration::from_millis(300));
+                self.1.recv().map_err(|_| "the test is over".to_owned())?;
             }
             sample.count("connection", u64::from(*connection));
             sample.count("reading", u64::from(self.0));
@@ -160,11 +160,13 @@ mod tests {
 
     #[test]
     fn who_hangs_is_not_waited_for_and_late_answers_are_passed_over() {
-        let mut patient = Patient::start(Moody(0));
-        let long = Duration::from_secs(20);
+        let (go_on, told) = sync_channel(1);
+        let mut patient = Patient::start(Moody(0, told));
+        let long = Duration::from_secs(60);
         assert_eq!(patient.sample(long).counters["reading"], 1);
         let hanging = patient.sample(Duration::from_millis(20));
         assert_eq!(hanging.error.as_deref(), Some("no answer in 20 ms"));
+        go_on.send(()).expect("it waits");
         let after = patient.sample(long);
         assert_eq!((after.counters["reading"], after.counters["connection"]), (3, 0));
         assert_eq!(patient.sample(long).error.as_deref(), Some("it ended"));

@@ -371,8 +371,11 @@ mod tests {
             let block = endless.repeat((1 << 16) / endless.len() + 1);
             // More than is allowed four times over, and then no more, so that a failing test ends.
             while counted.load(Ordering::Relaxed) < 4 * MOST_BYTES {
-                let Ok(n) = stream.write(&block) else { return };
-                counted.fetch_add(n as u64, Ordering::Relaxed);
+                // Counted before anybody can have read it.
+                counted.fetch_add(block.len() as u64, Ordering::Relaxed);
+                if stream.write_all(&block).is_err() {
+                    return;
+                }
             }
         });
         (format!("postgres://somebody:word@{address}/db"), sent)

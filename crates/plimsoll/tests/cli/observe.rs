@@ -77,7 +77,7 @@ fn a_file_gets_a_line_for_each_sample_whatever_standard_error_is() {
 #[test]
 fn a_run_keeps_what_was_watched_beside_it() {
     let (folder, target) = (Folder::new(), Target::start());
-    let line = format!("run {} -d 2s -c 2 --out out -q", target.url("/healthz"));
+    let line = format!("run {} -d 4s -c 2 --out out -q", target.url("/healthz"));
     let remote = format!("app/far=exec:{PLIMSOLL} watch --stdio --every 200ms");
     observed(&folder, &line, &[&remote]).measured();
     let run = json(&folder.text("out/run.json"));

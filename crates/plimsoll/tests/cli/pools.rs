@@ -49,7 +49,7 @@ fn seen(server: &Recorder) -> Vec<u64> {
 
 /// Waits until the server has seen `rows` rows, and returns them.
 fn wait_for(server: &Recorder, rows: usize) -> Vec<u64> {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(60);
     let mut all = Vec::new();
     while all.len() < rows {
         assert!(Instant::now() < until, "only {} rows came", all.len());
@@ -172,7 +172,7 @@ fn kill_a_series(rows: u64, filling: usize, line: &str, kills: [usize; 2]) {
         child.kill().expect("a process to kill");
         child.wait().expect("its end");
         // What was on its way then.
-        thread::sleep(Duration::from_millis(300));
+        thread::sleep(Duration::from_secs(1));
         came.extend(seen(&server));
         let listed = if nth == 0 { BTreeSet::new() } else { doubtful(&folder) };
         note(came, &listed);

@@ -54,9 +54,14 @@ impl Recorder {
 
     /// One that takes its time for each piece that it reads, so that connections bound its throughput.
     pub fn taking(time: Duration) -> Self {
-        let first = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = first.local_addr().expect("its address").port();
-        let second = TcpListener::bind(("127.0.0.2", port)).expect("the same port again");
+        // A port that is free at one address may be taken at the other.
+        let on_both = |_| {
+            let first = TcpListener::bind("127.0.0.1:0").expect("a port");
+            let port = first.local_addr().expect("its address").port();
+            let second = TcpListener::bind(("127.0.0.2", port)).ok()?;
+            Some((port, first, second))
+        };
+        let (port, first, second) = (0..100).find_map(on_both).expect("the same port again");
         let (log, over) = (Log::default(), Arc::new(AtomicBool::new(false)));
         let conns = Arc::new(Mutex::new(0));
         let accept = |listener: TcpListener| {

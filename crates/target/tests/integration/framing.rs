@@ -2,16 +2,9 @@
 
 use std::time::Duration;
 
-use target::{Options, Server};
 use testkit::peer::{End, RawClient};
 
 use crate::harness::*;
-
-fn each(test: impl Fn(&Server)) {
-    for io in interfaces() {
-        test(&start(Options { io: Some(io), ..options() }));
-    }
-}
 
 #[test]
 fn a_request_may_be_cut_anywhere() {

@@ -1,5 +1,8 @@
 //! Servers on free ports and requests in one line.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use net::Io;
 use target::{Options, Server};
 use testkit::peer::{End, RawClient};
@@ -58,4 +61,28 @@ pub fn connect(server: &Server) -> RawClient {
 
 pub fn body(response: &str) -> &str {
     response.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+/// Runs a test with a server on each kernel interface.
+pub fn each(test: impl Fn(&Server)) {
+    for io in interfaces() {
+        test(&start(Options { io: Some(io), ..options() }));
+    }
+}
+
+/// What the server says of its connections.
+pub fn page(server: &Server) -> String {
+    body(&fetch(server, last("/stub_status"))).to_owned()
+}
+
+/// Waits until something is so.
+///
+/// # Panics
+/// When it is not within a minute.
+pub fn until(mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < deadline, "it does not become so");
+        thread::sleep(Duration::from_millis(5));
+    }
 }

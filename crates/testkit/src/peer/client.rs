@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use socket2::SockRef;
 
-use super::{PATIENCE, waiting};
+use super::waiting;
+
+/// How long a client waits before it assumes that nothing will come.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the other side's bytes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +44,7 @@ impl RawClient {
     /// Sends bytes at once.
     ///
     /// # Panics
-    /// When they cannot be sent within ten seconds.
+    /// When they cannot be sent within a minute.
     pub fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).expect("the server takes what is sent");
     }
@@ -66,7 +69,7 @@ impl RawClient {
     /// Sends bytes in pieces of `size`, far enough apart to arrive one by one.
     ///
     /// # Panics
-    /// When they cannot be sent within ten seconds.
+    /// When they cannot be sent within a minute.
     pub fn send_in_pieces(&mut self, bytes: &[u8], size: usize) {
         for piece in bytes.chunks(size) {
             self.send(piece);
@@ -90,7 +93,7 @@ impl RawClient {
         self.stream.shutdown(Shutdown::Write).expect("the connection stands");
     }
 
-    /// Waits up to ten seconds for `count` bytes.
+    /// Waits up to a minute for `count` bytes.
     ///
     /// # Panics
     /// When they do not come.
@@ -104,7 +107,7 @@ impl RawClient {
     /// Reads until `bytes` have come; everything up to their end.
     ///
     /// # Panics
-    /// When they do not come within ten seconds.
+    /// When they do not come within a minute.
     pub fn receive_until(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut came = Vec::new();
         while !came.ends_with(bytes) {
@@ -133,7 +136,7 @@ impl RawClient {
         }
     }
 
-    /// Sends bytes over a new connection and reads until it ends, ten seconds at most.
+    /// Sends bytes over a new connection and reads until it ends, a minute at most.
     pub fn exchange(to: SocketAddr, bytes: &[u8]) -> (Vec<u8>, End) {
         let mut client = Self::connect(to);
         client.send(bytes);

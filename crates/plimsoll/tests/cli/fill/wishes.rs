@@ -256,7 +256,7 @@ fn writers_that_nobody_sees_are_seen_by_what_they_change() {
     });
 }
 
-/// One short connection each 1.3 s: less often than the counters are settled, more often than the look lasts.
+/// One short connection each 1.1 s: less often than the counters are settled, more often than the look lasts.
 fn seldom_written_is_seen(engine: &Engine) {
     engine.run("INSERT INTO a VALUES (1, 'x')");
     let running = AtomicBool::new(true);
@@ -264,7 +264,7 @@ fn seldom_written_is_seen(engine: &Engine) {
         scope.spawn(|| {
             while running.load(Ordering::Relaxed) {
                 engine.run("UPDATE a SET b = concat(b, 'y') WHERE id = 1");
-                std::thread::sleep(std::time::Duration::from_millis(1300));
+                std::thread::sleep(std::time::Duration::from_millis(1050));
             }
         });
         let refused = unnamed(engine, "--rows a=9");

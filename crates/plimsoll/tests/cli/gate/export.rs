@@ -4,9 +4,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use testkit::needs;
+use testkit::{needs, ports};
 
-use super::{ask, free_port, load_line, soon};
+use super::{ask, load_line, soon};
 use crate::harness::{Folder, Target};
 
 /// A proxy that runs until it is dropped.
@@ -81,7 +81,7 @@ fn proxies_hold_what_is_exported() {
         if !needs::has(name) {
             continue;
         }
-        let address = format!("127.0.0.1:{}", free_port());
+        let address = ports::reserved().to_string();
         let line = format!("gate export {name} --upstream {} --listen {address}", target.url(""));
         let exported = folder.plimsoll(&line).ok().stdout;
         let here = folder.path().display();

@@ -8,8 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use testkit::needs;
+use testkit::ports::reserved;
 
-use super::{Gate, PATIENCE, free_port, soon};
+use super::{Gate, PATIENCE, soon};
 use crate::harness::{Folder, Target};
 
 /// A Redis server that keeps nothing on disk, killed on drop.
@@ -78,7 +79,7 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     let port = redis.port;
     let config = format!(
         "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[shared]\nserver = \
@@ -162,7 +163,7 @@ fn a_pause_of_redis_counts_no_request_twice() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     folder.put("gate.toml", sharing(&target, redis.port, "name = \"day\"\nper_day = 400"));
     let key = key(&folder, "day");
     let [a, b] = [(); 2].map(|()| Gate::start(&folder, "gate.toml"));
@@ -210,7 +211,7 @@ fn a_clock_of_redis_that_is_put_back_keeps_nobody_waiting() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     let tier = "name = \"one\"\nrate = \"100/s\"\nburst = 100";
     folder.put("gate.toml", sharing(&target, redis.port, tier));
     let key = key(&folder, "one");
@@ -238,7 +239,7 @@ fn a_server_that_lost_everything_is_told_again() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     let port = redis.port;
     folder.put("gate.toml", sharing(&target, port, "name = \"day\"\nper_day = 100"));
     let key = key(&folder, "day");
@@ -276,7 +277,7 @@ fn quotas_of_routes_and_of_replaced_keys_are_of_all_gateways() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     let routes = "[[route]]\nname = \"health\"\npath = \"/healthz\"\nupstream = \"api\"\npublic = true\nlimits = { per_day = \
                   20 }\n[[route]]\nname = \"rest\"\nupstream = \"api\"\n";
     let config = sharing(&target, redis.port, "name = \"day\"\nper_day = 20");
@@ -344,7 +345,7 @@ fn what_three_gateways_let_through_stays_within_the_formula() {
         return;
     }
     let (folder, target) = (Folder::new(), Target::start());
-    let redis = Redis::start(&folder, free_port());
+    let redis = Redis::start(&folder, reserved().port());
     let config = format!(
         "[[listen]]\naddress = \"127.0.0.1:0\"\n[[upstream]]\nname = \"api\"\nservers = [\"{}\"]\n[shared]\nserver = \
          \"redis://127.0.0.1:{}/0\"\n[[tier]]\nname = \"one\"\nrate = \"{RATE}/s\"\nburst = {BURST}\n[usage]\nevery = \

@@ -138,10 +138,10 @@ fn processor_time_by_mode_is_what_sar_tells() {
         Work::start("sh", &["-c", "while :; do :; done"]),
         Work::start("dd", &["if=/dev/zero", "of=/dev/null", "bs=1"]),
     ];
-    let line = format!("watch --stdio --every 100ms --for {}s local", SECONDS + 3);
+    let line = format!("watch --stdio --every 100ms --for {}s local", SECONDS + 8);
     let (watched, (from_ns, said, to_ns)) = std::thread::scope(|scope| {
         let watched = scope.spawn(|| folder.plimsoll(&line).ok());
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(Duration::from_secs(2));
         let from_ns = now_ns();
         let mut sar = Command::new("sar");
         sar.args(["-u", "ALL", &SECONDS.to_string(), "1"]).env("LC_ALL", "C");

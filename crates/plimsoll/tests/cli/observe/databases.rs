@@ -72,6 +72,17 @@ fn postgres_tells_what_its_own_views_tell() {
     claim("figures of PostgreSQL against its views", "rows read, rows, connections, calls");
 }
 
+/// Waits until a session waits for this.
+#[track_caller]
+fn waits(server: &Postgres, what: &str) {
+    let sql = format!("SELECT count(*) FROM pg_stat_activity WHERE {what}");
+    let waits = (0..1_200).any(|_| {
+        thread::sleep(Duration::from_millis(50));
+        server.run("shop", &sql).expect("good SQL").trim() == "1"
+    });
+    assert!(waits, "no session waits: {what}");
+}
+
 #[test]
 fn locks_in_postgres_are_told_with_who_holds_them() {
     if !Postgres::is_there() {
@@ -84,11 +95,16 @@ fn locks_in_postgres_are_told_with_who_holds_them() {
         .expect("good SQL");
     let folder = Folder::new();
     let told = thread::scope(|scope| {
-        let held = "BEGIN; UPDATE orders SET secret = 'hunter2'; SELECT pg_sleep(6); COMMIT";
+        let held = "BEGIN; UPDATE orders SET secret = 'hunter2'; SELECT pg_sleep(200); COMMIT";
         scope.spawn(|| server.run("shop", held));
-        thread::sleep(Duration::from_secs(1));
+        waits(&server, "wait_event = 'PgSleep'");
         scope.spawn(|| server.run("shop", "UPDATE orders SET secret = 'other' WHERE id = 1"));
-        samples(&folder, &server.url("shop"))
+        waits(&server, "wait_event_type = 'Lock'");
+        let told = samples(&folder, &server.url("shop"));
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        server.run("shop", end).expect("good SQL");
+        told
     });
     let waiting = told.iter().find(|sample| sample["gauges"]["db.lock_waiters"] == 1.0);
     let waiting = waiting.unwrap_or_else(|| panic!("{told:?}"));
