@@ -133,22 +133,39 @@ struct Period {
 /// What this gateway let through of something with quotas.
 #[derive(Debug, Default)]
 struct Total {
-    period: Period,
-    of_day: u64,
-    of_month: u64,
+    days: Counts,
+    months: Counts,
 }
 
 impl Total {
     fn count(&mut self, requests: u64, period: Period) {
-        if self.period.day != period.day {
-            self.of_day = 0;
+        self.days.count(requests, period.day);
+        self.months.count(requests, period.month);
+    }
+}
+
+/// Requests of the latest period, and of the one before it: a clock that is set forward for a while comes back to that, and
+/// the server takes no total that is below the one it was told before.
+#[derive(Debug, Default)]
+struct Counts {
+    latest: (u32, u64),
+    before: (u32, u64),
+}
+
+impl Counts {
+    fn count(&mut self, requests: u64, period: u32) {
+        if self.latest.0 != period {
+            std::mem::swap(&mut self.latest, &mut self.before);
         }
-        if self.period.month != period.month {
-            self.of_month = 0;
+        if self.latest.0 != period {
+            self.latest = (period, 0);
         }
-        self.period = period;
-        self.of_day += requests;
-        self.of_month += requests;
+        self.latest.1 += requests;
+    }
+
+    /// Requests of the period that was counted last.
+    fn requests(&self) -> u64 {
+        self.latest.1
     }
 }
 
@@ -355,12 +372,12 @@ impl Syncer {
         let Period { day, month } = period;
         if quotas.day.is_some() {
             let name = format!("{name}:day{day}");
-            tells.push(Tell::Total { name, requests: total.of_day });
+            tells.push(Tell::Total { name, requests: total.days.requests() });
             self.told.push(Of::Day { of, period: day });
         }
         if quotas.month.is_some() {
             let name = format!("{name}:month{month}");
-            tells.push(Tell::Total { name, requests: total.of_month });
+            tells.push(Tell::Total { name, requests: total.months.requests() });
             self.told.push(Of::Month { of, period: month });
         }
     }

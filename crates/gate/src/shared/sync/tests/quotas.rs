@@ -109,3 +109,32 @@ fn keys_that_replace_each_other_share_one_rate_over_all_gateways() {
     let rotated = passed(&mut all, &[b"k", b"k2", b"k3"], NEVER);
     assert!(rotated <= alone + 12, "{rotated} of {alone}");
 }
+
+/// A gateway whose clock comes back to a day began to count it anew, and the server keeps the higher of two totals.
+#[test]
+fn a_clock_that_is_ahead_for_a_while_takes_no_request_from_the_quota_of_the_day() {
+    let settings = Settings { day_quota: Some(u64::from(QUOTA)), ..Settings::default() };
+    let mut all = gateways(2, &settings);
+    let (mut server, mut draws) = (Server::default(), Draws(1));
+    let mut ms = 0;
+    let mut ask = |all: &mut [Gateway], asked: usize, times: u64, day: i64| {
+        all[asked].state.calendar.set(day * 86_400);
+        let mut passed = 0;
+        for at in 0..10 * times {
+            let now_ns = 10 * SECOND + ms * MS;
+            ms += 1;
+            passed += u32::from(at % 10 == 0 && all[asked].ask(now_ns));
+            for gateway in all.iter_mut() {
+                gateway.step(&mut server, 2 * MS, &mut draws, now_ns);
+            }
+        }
+        passed
+    };
+    assert_eq!(ask(&mut all, 0, 100, 100), 100);
+    assert_eq!(ask(&mut all, 0, 1, 101), 1);
+    // The store knows of them.
+    all[0].state.keys.entry(0).day.raise(100, 100);
+    assert_eq!(ask(&mut all, 0, 100, 100), 100);
+    let others = ask(&mut all, 1, 150, 100);
+    assert!((100..=112).contains(&others), "{others}");
+}
