@@ -1,4 +1,4 @@
-//! Those who keep a gateway waiting: operators' neighbours who send nothing, readers who take nothing.
+//! Peers that stall: clients of the admin API that send nothing, readers of pipes that take nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
