@@ -1,6 +1,5 @@
 //! May a run's figures be believed? One table of rules, [`RULES`]: what each looks at, what it
-//! makes of the result, and what to do. The table is also the documentation of validity
-//! ([`rules_as_markdown`]).
+//! makes of the result, and what to do. The table is also the documentation of validity ([`rules_as_markdown`]).
 //!
 //! They read what a run holds. An overloaded server is a result, not invalidity; a rule speaks only where the generator, its machine or its settings
 //! shaped the figures, or where the figures do not mean what they seem to.
@@ -26,6 +25,7 @@ mod way;
 mod window;
 
 pub use advice::brief_advice;
+pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
