@@ -359,8 +359,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::GeneratorPaused,
         condition: "a worker neither ran nor waited for events or a processor, or the whole process did not run though it \
                     had a processor, for {SHARE} of the window or more, unless each time, with that of catching up behind \
-                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, and that is \
-                    {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
+                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, also behind the window while its \
+                    last responses are awaited, and that is {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
                     memory that was read from disk. Either the worker was stopped, its machine was paused, or its memory \
                     did not stay in place",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \
