@@ -98,7 +98,7 @@ fn found_again(sweep: &Sweep) -> Option<(&'static str, [String; 2], bool)> {
 /// The success of the level that was measured again, before and since, where far less succeeds than did: a generator that was
 /// held up makes nothing fail.
 fn fails_since(sweep: &Sweep) -> Option<[f64; 2]> {
-    let again = &sweep.again.as_ref()?;
+    let again = sweep.again.as_ref()?;
     let held = sweep.levels.iter().find(|held| held.level == again.level)?;
     let (before, since) = (held.run.rates.success_ratio?, again.run.rates.success_ratio?);
     let totals = &again.run.totals;
