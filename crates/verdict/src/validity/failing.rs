@@ -2,6 +2,7 @@
 
 use model::slices::Slice;
 use model::timeline::Point;
+use model::units::show_duration;
 use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
 
 use super::responses::shown;
