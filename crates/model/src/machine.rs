@@ -71,7 +71,7 @@ pub struct Machine {
     /// Time in which the generator's process as a whole did not run, though it would have had a processor: it was
     /// stopped, or its machine was paused.
     pub stopped_ns: Nanos,
-    /// How often.
+    /// How often, in window and drain.
     pub stops: u64,
     /// The longest time of these.
     pub stopped_max_ns: Nanos,
@@ -113,6 +113,13 @@ impl MachineSum {
         let least = [sum.memory_available_bytes, interval.memory_available_bytes];
         sum.memory_available_bytes = least.into_iter().flatten().min();
         self.seen = true;
+    }
+
+    /// Adds the stops of the drain: they are no part of the window, and may have held up its last responses.
+    pub(crate) fn add_drain(&mut self, interval: &MachineUse) {
+        let sum = &mut self.sum;
+        sum.stops = sum.stops.saturating_add(interval.stops);
+        sum.stopped_max_ns = sum.stopped_max_ns.max(interval.stopped_max_ns);
     }
 
     /// The machine's figures on `cpus` processors; nothing when nobody looked.
@@ -175,6 +182,11 @@ mod tests {
         assert_eq!((machine.throttled_ns, machine.throttled), (2 * (SECOND / 5), 8));
         let stops = (machine.stopped_ns, machine.stops, machine.stopped_max_ns);
         assert_eq!(stops, (SECOND / 10, 4, SECOND / 25));
+        let drain = MachineUse { stopped_ns: SECOND, stops: 1, ..MachineUse::default() };
+        sum.add_drain(&MachineUse { elapsed_ns: SECOND, stopped_max_ns: SECOND, ..drain });
+        let machine = sum.finish(2).expect("it was looked at");
+        let stops = (machine.stopped_ns, machine.stops, machine.stopped_max_ns);
+        assert_eq!((stops, machine.sampled_ns), ((SECOND / 10, 5, SECOND), 2 * SECOND));
         assert_eq!(MachineSum::default().finish(2), None);
     }
 }

@@ -8,8 +8,8 @@ use model::units::{Nanos, SECOND, show_duration};
 use model::{CurveRow, Reason, ReasonCode, Run, Sweep, Validity, Verdict};
 
 use crate::curve::sound;
-use crate::figures::level_of;
-use crate::validity::{SHORTEST_NS, between, is_constant, turned};
+use crate::figures::{level_of, share};
+use crate::validity::{FAILING, SHORTEST_NS, between, is_constant, turned};
 
 /// What to do about it.
 const ADVICE: &str = "Find out what changed in the server then, and measure all levels again.";
@@ -18,6 +18,8 @@ const ADVICE_SINCE: &str = "Find out what changed in the server since (a new ver
 /// The part of its window that a level is measured again for, and the least.
 const AGAIN: Nanos = 5;
 const AGAIN_NS: Nanos = SECOND;
+/// Attempts that must have failed in it, for the server to be another one by that.
+const FEWEST_FAILED: u64 = 3;
 
 /// Makes the run of a level `INVALID` within which the server became far slower or faster for good; whether it did. At the
 /// `first` level one that became faster warmed up.
@@ -56,31 +58,53 @@ pub fn to_measure_again(sweep: &Sweep) -> Option<(f64, [Nanos; 2])> {
 
 /// Whether the level that was measured again shows the same server; none where it was not, or tells too little.
 pub fn same_server(sweep: &Sweep) -> Option<bool> {
+    if fails_since(sweep).is_some() {
+        return Some(false);
+    }
     compared(sweep).map(|(_, changed)| !changed)
 }
 
 /// What came of measuring a level again, in a sentence; none where that was not done, or tells too little.
 pub fn measured_again(sweep: &Sweep) -> Option<String> {
-    let ([before, since], _) = compared(sweep)?;
+    let (what, [before, since], _) = found_again(sweep)?;
     Some(format!(
-        "At {} the median response time was {}, and {} when it was measured again at the end.",
+        "At {} {what} was {before}, and {since} when it was measured again at the end.",
         level_of(sweep.kind, sweep.again.as_ref()?.level),
-        show_duration(before),
-        show_duration(since)
     ))
 }
 
 /// Makes the level that was measured again `INVALID` where the server is not the same any more; whether it did.
 pub fn mark_changed(sweep: &mut Sweep) -> bool {
-    let Some((p50_ns, true)) = compared(sweep) else { return false };
+    let Some((what, [before, since], true)) = found_again(sweep) else { return false };
     let level = sweep.again.as_ref().map(|again| again.level);
-    let [before, since] = p50_ns.map(show_duration);
     let text = format!(
-        "the server changed after this level: its median response time was {before}, and {since} when it was measured again at \
-         the end. {ADVICE_SINCE}"
+        "the server changed after this level: its {} was {before}, and {since} when it was measured again at \
+         the end. {ADVICE_SINCE}",
+        what.trim_start_matches("the ")
     );
     let held = sweep.levels.iter_mut().find(|held| Some(held.level) == level);
     held.map(|held| spoil(&mut held.run, text)).is_some()
+}
+
+/// What was compared of the level that was measured again, as it was and is, and whether that is of two servers.
+fn found_again(sweep: &Sweep) -> Option<(&'static str, [String; 2], bool)> {
+    if let Some(success) = fails_since(sweep) {
+        return Some(("success", success.map(share), true));
+    }
+    let (p50_ns, changed) = compared(sweep)?;
+    Some(("the median response time", p50_ns.map(show_duration), changed))
+}
+
+/// The success of the level that was measured again, before and since, where far less succeeds than did: a generator that was
+/// held up makes nothing fail.
+fn fails_since(sweep: &Sweep) -> Option<[f64; 2]> {
+    let again = sweep.again.as_ref()?;
+    let held = sweep.levels.iter().find(|held| held.level == again.level)?;
+    let (before, since) = (held.run.rates.success_ratio?, again.run.rates.success_ratio?);
+    let totals = &again.run.totals;
+    let failed = totals.attempts.saturating_sub(totals.succeeded);
+    let found = totals.limits.is_empty() && failed >= FEWEST_FAILED && before - since >= FAILING;
+    found.then_some([before, since])
 }
 
 /// See [`between`], of the level that was measured again; none where the generator or its machine shaped either run.
@@ -174,6 +198,30 @@ mod tests {
             assert_eq!(crate::exit_code_of_sweep(&sweep), crate::exit::NOT_BELIEVABLE);
             assert_eq!(to_measure_again(&sweep), None, "it is known");
             assert!(measured_again(&sweep).is_some());
+        }
+    }
+
+    /// A part of its instances may respond with errors, slow ones, while the median stays.
+    #[test]
+    fn a_server_that_fails_since_its_first_level_is_another_one() {
+        let swept_with = |success: f64, failed: u64| {
+            let mut sweep = swept(|_| 21.0, |_| 21.0);
+            let again = &mut sweep.again.as_mut().expect("it was measured again").run;
+            again.rates.success_ratio = Some(success);
+            again.totals.succeeded = again.totals.attempts - failed;
+            sweep
+        };
+        let mut sweep = swept_with(0.5, 4);
+        assert_eq!(same_server(&sweep), Some(false));
+        assert!(mark_changed(&mut sweep));
+        let told = "the server changed after this level: its success was 100.00 %, and 50.00 % when it was measured again";
+        let reasons = &sweep.levels[0].run.validity.reasons;
+        assert!(reasons.iter().any(|reason| reason.text.contains(told)), "{reasons:?}");
+        let told = "At 4 connections success was 100.00 %, and 50.00 % when it was measured again";
+        assert!(measured_again(&sweep).is_some_and(|words| words.contains(told)));
+        assert_eq!(crate::exit_code_of_sweep(&sweep), crate::exit::NOT_BELIEVABLE);
+        for (success, failed) in [(0.95, 4), (0.5, 2)] {
+            assert_eq!(same_server(&swept_with(success, failed)), Some(true));
         }
     }
 

@@ -1,6 +1,5 @@
 //! May a run's figures be believed? One table of rules, [`RULES`]: what each looks at, what it
-//! makes of the result, and what to do. The table is also the documentation of validity
-//! ([`rules_as_markdown`]).
+//! makes of the result, and what to do. The table is also the documentation of validity ([`rules_as_markdown`]).
 //!
 //! They read what a run holds. An overloaded server is a result, not invalidity; a rule speaks only where the generator, its machine or its settings
 //! shaped the figures, or where the figures do not mean what they seem to.
@@ -26,6 +25,7 @@ mod way;
 mod window;
 
 pub use advice::brief_advice;
+pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
@@ -359,8 +359,8 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::GeneratorPaused,
         condition: "a worker neither ran nor waited for events or a processor, or the whole process did not run though it \
                     had a processor, for {SHARE} of the window or more, unless each time, with that of catching up behind \
-                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, and that is \
-                    {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
+                    it, was below {SUBSTANTIAL} of the median response time; or for {SEEN} at a time, also behind the window while its \
+                    last responses are awaited, and that is {SUBSTANTIAL} or more of the longest response; or it waited {PAGED} times a second or more for \
                     memory that was read from disk. Either the worker was stopped, its machine was paused, or its memory \
                     did not stay in place",
         consequence: "INVALID from {SUBSTANTIAL} on, or where it reaches p99: latencies are the \

@@ -57,9 +57,13 @@ impl RunBuilder {
             self.sums.add_attempts(&interval.tally);
             self.mix.add(interval);
         }
-        if interval.phase == Phase::Window {
-            self.sums.add_window(interval);
-            self.seconds.add(interval);
+        match interval.phase {
+            Phase::Warmup => {}
+            Phase::Window => {
+                self.sums.add_window(interval);
+                self.seconds.add(interval);
+            }
+            Phase::Drain => self.sums.add_drain(interval),
         }
     }
 

@@ -146,10 +146,10 @@ pub struct WorkerShare {
     /// time, 0..=1: it was stopped, its machine was paused, or its memory had to be read back.
     #[serde(default)]
     pub paused_ratio: f64,
-    /// The longest such gap.
+    /// The longest such gap, of window and drain.
     #[serde(default)]
     pub paused_max_ns: Nanos,
-    /// How many there were.
+    /// How many there were in both.
     #[serde(default)]
     pub pauses: u64,
     /// How often the worker waited for a page of its memory that had to be read from a disk (major page faults).

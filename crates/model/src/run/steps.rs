@@ -73,6 +73,12 @@ impl WorkerSum {
         self.add_steps(&used.steps);
     }
 
+    /// Adds the gaps of the drain: they are no part of the window, and may have held up its last responses.
+    pub(super) fn add_drain(&mut self, used: &WorkerUse) {
+        self.paused_max_ns = self.paused_max_ns.max(used.paused_max_ns);
+        self.pauses = self.pauses.saturating_add(u64::from(used.pauses));
+    }
+
     /// Processor time.
     pub(super) const fn cpu_ns(&self) -> Nanos {
         self.cpu_ns
@@ -119,5 +125,15 @@ mod tests {
         sum.add(&used);
         let share = sum.share();
         assert_eq!((share.busy_ratio, share.queued_ratio), (0.3, 1.0));
+    }
+
+    #[test]
+    fn a_gap_in_the_drain_takes_nothing_of_the_window() {
+        let gap = WorkerUse { paused_ns: 80, paused_max_ns: 80, pauses: 1, ..WorkerUse::default() };
+        let mut sum = WorkerSum::default();
+        sum.add(&WorkerUse { wall_ns: 1_000, paused_ns: 50, paused_max_ns: 50, ..gap.clone() });
+        sum.add_drain(&gap);
+        let share = sum.share();
+        assert_eq!((share.paused_ratio, share.paused_max_ns, share.pauses), (0.05, 80, 2));
     }
 }

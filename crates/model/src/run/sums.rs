@@ -114,6 +114,16 @@ impl Sums {
         }
     }
 
+    /// Adds what kept the generator from taking in the window's last responses when they came, behind it.
+    pub(super) fn add_drain(&mut self, interval: &Interval) {
+        if let Some(machine) = &interval.machine {
+            self.machine.add_drain(machine);
+        }
+        for (sum, used) in self.workers.iter_mut().zip(&interval.workers) {
+            sum.add_drain(used);
+        }
+    }
+
     /// The rates of a run. What is offered by count alone is due within `due_ns`, and the window lasts until the last
     /// response, which may be much later or a little earlier. How attempts that an interrupted run did not wait for would
     /// have ended is not known: no share is of them.

@@ -2,6 +2,7 @@
 
 use model::slices::Slice;
 use model::timeline::Point;
+use model::units::show_duration;
 use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
 
 use super::responses::shown;
@@ -12,7 +13,7 @@ use crate::gone::gone;
 use crate::refused::{failed_alike, remedy};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
-pub(super) const FAILING: f64 = 0.1;
+pub(crate) const FAILING: f64 = 0.1;
 /// Share of responses that fail above which the error path is all that was measured. Refusals by
 /// an overloaded server seldom get there: it would have to shed nine of ten.
 pub(super) const ONLY_FAILING: f64 = 0.9;

@@ -46,6 +46,15 @@ impl Gaps {
         affected.then_some(Verdict::LowerBound)
     }
 
+    /// How long they were: `for 1.20 % of the window, 30ms at a time`.
+    fn words(&self) -> String {
+        let longest = show_duration(self.longest_ns);
+        if self.share > 0.0 {
+            return format!("for {} of the window, {longest} at a time", percent(self.share));
+        }
+        format!("{longest} at a time, behind the window, where its last responses were awaited")
+    }
+
     /// Whether the longest gap, with the time of catching up behind it, is short beside the median response time: such gaps
     /// cost little, however many there are. A worker that is never idle does not catch up.
     fn is_little(&self, run: &Run) -> bool {
@@ -91,8 +100,7 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
     };
     let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst.paused_ratio)).map(|verdict| {
-        let (share, longest) = (percent(gaps.share), show_duration(gaps.longest_ns));
-        let not_running = format!("a worker was not running for {share} of the window, {longest} at a time");
+        let not_running = format!("a worker was not running {}", gaps.words());
         let queued = worst.queued_ratio;
         let evidence = if queued > worst.paused_ratio {
             format!(
@@ -121,10 +129,9 @@ fn as_a_whole(run: &Run) -> Option<Finding> {
     };
     let verdict = gaps.verdict(run).filter(|_| !by_quota(run, share))?;
     let evidence = format!(
-        "the generator stood still with all its threads {}, for {} of the window, {} at a time",
+        "the generator stood still with all its threads {}, {}",
         often(gaps.count),
-        percent(gaps.share),
-        show_duration(gaps.longest_ns)
+        gaps.words()
     );
     Some((verdict, evidence))
 }

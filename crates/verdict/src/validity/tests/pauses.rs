@@ -53,6 +53,24 @@ fn away(run: &mut Run, share: f64, longest_ms: u64, pauses: u64) {
 }
 
 #[test]
+fn a_generator_that_stood_still_behind_its_window_is_named() {
+    let stood_still = |run: &mut Run| {
+        on(run, |machine| (machine.stops, machine.stopped_max_ns) = (1, 1500 * MILLISECOND));
+    };
+    let told = "once, 1.50s at a time, behind the window, where its last responses were awaited";
+    let case = |run, verdict| {
+        let (found, codes, text) = judged(run, stood_still);
+        assert_eq!((found, &codes[..]), (verdict, &[ReasonCode::GeneratorPaused][..]), "{text}");
+        assert!(text.contains(told), "{text}");
+    };
+    // Of many responses it met few.
+    case(closed(), Verdict::LowerBound);
+    let mut few = closed();
+    (few.totals.attempts, few.concurrency.in_flight_mean) = (90, 30.0);
+    case(few, Verdict::Invalid);
+}
+
+#[test]
 fn a_generator_that_was_stopped_is_named_in_either_loop() {
     for run in [closed(), open()] {
         check(vec![

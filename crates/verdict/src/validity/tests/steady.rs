@@ -387,3 +387,30 @@ fn a_count_that_waits_for_its_last_response_says_so() {
     presence::dead(&mut run, 20);
     assert_eq!(not_steady(&run), None);
 }
+
+/// Each is too short for the server to have been away.
+#[test]
+fn stalls_of_all_users_that_p99_does_not_show_are_told_by_their_sum() {
+    let stalled = |run: Run, times: u64, length_ns: u64| {
+        judged(run, |run| {
+            let silence = |nth: u64| model::Silence {
+                from_ns: nth * SECOND,
+                to_ns: nth * SECOND + length_ns,
+                ended: true,
+                ..Default::default()
+            };
+            let silences = (0..times).map(silence).collect();
+            let user_ns = 100 * SECOND;
+            run.presence = Some(model::Presence { user_ns, silences, ..Default::default() });
+        })
+    };
+    let (verdict, codes, text) = stalled(closed(), 3, 450 * MILLISECOND);
+    assert_eq!((verdict, &codes[..]), (Verdict::Valid, &[ReasonCode::Dips][..]), "{text}");
+    let told = "all users waited at once for 1.35s in all, 13.50 % of the window (3 times, 450ms at the longest), and p99 is \
+                6.00ms";
+    assert!(text.contains(told), "{text}");
+    // A part of the window that is small, times that are no longer than responses, and users who do not wait for others.
+    for (run, times, length_ms) in [(closed(), 2, 450), (closed(), 9, 115), (open(), 3, 450)] {
+        assert_eq!(stalled(run, times, length_ms * MILLISECOND).1, vec![]);
+    }
+}
