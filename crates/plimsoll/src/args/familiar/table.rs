@@ -460,5 +460,7 @@ pub(super) const WITH_VALUES: &[(&str, &str)] = &[
     ("--rate", "100"),
     ("--requests", "1000"),
     ("--timeout", "5s"),
+    ("--header", "'Accept: text/html'"),
+    ("--method", "POST"),
     ("--slo", "'p99<100ms'"),
 ];
