@@ -112,8 +112,8 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             if let Some((_, advice)) = known {
                 return Some(format!(": {advice}"));
             }
-            said(error, ContextKind::SuggestedSubcommand)
-                .or_else(|| one_letter_off(&name))
+            one_letter_off(&name)
+                .or_else(|| said(error, ContextKind::SuggestedSubcommand))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -327,7 +327,8 @@ fn unquoted_field(line: &[OsString]) -> Option<String> {
     pairs.find(is_parted).map(|pair| format!("{} ...", pair[1]))
 }
 
-/// The command that is one letter off, which the parser's measure takes for far where a word is short.
+/// The command that is one letter off, which the parser's measure takes for far where a word is short: to it `gaet` is
+/// nearer to `generate` than to `gate`.
 fn one_letter_off(name: &str) -> Option<String> {
     let cli = super::Cli::command();
     let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
@@ -378,6 +379,8 @@ mod tests {
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
+            ("gaet", "did you mean `gate`?"),
+            ("wrk -c 10 http://h/", "a load is `plimsoll run URL`"),
             ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
