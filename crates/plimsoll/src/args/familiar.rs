@@ -112,8 +112,8 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             if let Some((_, advice)) = known {
                 return Some(format!(": {advice}"));
             }
-            said(error, ContextKind::SuggestedSubcommand)
-                .or_else(|| one_letter_off(&name))
+            one_letter_off(&name)
+                .or_else(|| said(error, ContextKind::SuggestedSubcommand))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -152,6 +152,7 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             said(error, ContextKind::SuggestedArg)
                 .filter(|near| may_be_meant(flag, near))
                 .map(|near| format!(": did you mean `{near}`?"))
+                .or_else(|| advice_on_slip(flag, command))
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
         _ => None,
@@ -209,6 +210,13 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// What to do instead of a long flag of another tool's that was mistyped: `--ouput`.
+fn advice_on_slip(flag: &str, command: &Command) -> Option<String> {
+    let known = FLAGS.iter().flat_map(|(flags, _)| flags.iter());
+    let mut near = known.filter(|known| known.starts_with("--") && is_one_letter_off(flag, known));
+    near.find_map(|near| advice_on(near, command)).map(|advice| format!(": {advice}"))
 }
 
 /// What to do instead of another tool's flag: of a command that makes load or takes it, which has what takes its place.
@@ -290,6 +298,9 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if let Some(field) = unquoted_field(line) {
         return Some(format!(": a field goes into quotes, as in -H '{field}'"));
     }
+    if word.contains(['/', ':']) && !text.contains("URL") {
+        return Some(": leave it out".to_owned());
+    }
     if word.contains(['/', ':']) {
         // hey's -q is a rate: what follows it was taken for the URL.
         let is_quiet = line.iter().any(|word| word == "-q");
@@ -316,9 +327,17 @@ fn unquoted_field(line: &[OsString]) -> Option<String> {
     pairs.find(is_parted).map(|pair| format!("{} ...", pair[1]))
 }
 
-/// The command that is written with the same letters in another order, or with one letter more or less, which the parser's
-/// measure takes for far where a word is short.
+/// The command that is one letter off, which the parser's measure takes for far where a word is short: to it `gaet` is
+/// nearer to `generate` than to `gate`.
 fn one_letter_off(name: &str) -> Option<String> {
+    let cli = super::Cli::command();
+    let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
+    let near = commands.map(Command::get_name).find(|known| is_one_letter_off(name, known));
+    near.map(str::to_owned)
+}
+
+/// Whether a word is written with the letters of another in another order, or with one letter more or less.
+fn is_one_letter_off(name: &str, known: &str) -> bool {
     let sorted = |name: &str| {
         let mut letters: Vec<char> = name.chars().collect();
         letters.sort_unstable();
@@ -328,12 +347,7 @@ fn one_letter_off(name: &str) -> Option<String> {
         let mut places = long.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
         places.any(|(from, to)| [&long[..from], &long[to..]].concat() == short)
     };
-    let cli = super::Cli::command();
-    let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
-    let near = commands.map(Command::get_name).find(|known| {
-        sorted(known) == sorted(name) || without_one(known, name) || without_one(name, known)
-    });
-    near.map(str::to_owned)
+    sorted(known) == sorted(name) || without_one(known, name) || without_one(name, known)
 }
 
 /// The first thing of a kind that the parser said.
@@ -365,6 +379,8 @@ mod tests {
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("sweeep http://h/", "did you mean `sweep`?"),
             ("rnu http://h/", "did you mean `run`?"),
+            ("gaet", "did you mean `gate`?"),
+            ("wrk -c 10 http://h/", "a load is `plimsoll run URL`"),
             ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
@@ -477,6 +493,9 @@ mod tests {
             ("run http://h/ -t 20s", "the time-out is -T 20s"),
             ("run http://h/ -t many", "not a count such as 200, 1k or 1M; see"),
             ("run http://h/ -s -k", "-q prints nothing while running"),
+            ("run http://h/ --ouput d", "results go to a folder with --out DIR"),
+            ("calibrate http://h/", "found: leave it out; see"),
+            ("run http://h/ -H", "such as --header 'Accept: text/html'"),
             ("run http://h/ -Z", "use -c N"),
             ("run http://h/ -F a=@b.png", "and `plimsoll import curl FILE` makes one; see"),
             ("run http://h/ -T body.json", "by --body-file body.json -m PUT"),

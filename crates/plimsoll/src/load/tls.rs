@@ -117,7 +117,7 @@ pub fn unused(args: &TlsArgs) -> Option<String> {
         given.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
     (!given.is_empty()).then(|| {
         format!(
-            "{} is of no use: the URL begins with http://, and no TLS is spoken",
+            "{}: of no use, as the URL begins with http://, and no TLS is spoken",
             given.join(", ")
         )
     })

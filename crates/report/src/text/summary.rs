@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn that_all_responses_failed_alike_takes_two_lines() {
-        for status in [401, 404, 500] {
+        for status in [401, 404, 415] {
             let mut run = fixture::sound::closed();
             run.totals.errors.status = run.totals.requests;
             run.totals.statuses = [(status, run.totals.requests)].into();

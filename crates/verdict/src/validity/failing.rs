@@ -65,8 +65,9 @@ fn failing_responses(run: &Run) -> Option<Finding> {
     });
     let commonest =
         failing.max_by_key(|(_, count)| **count).map(|(&status, &count)| (status, count));
-    let named = commonest.map_or_else(String::new, |(status, count)| {
-        format!(", {} of them with status {status}", grouped(count as f64, 0))
+    let named = commonest.map_or_else(String::new, |(status, count)| match count as f64 {
+        all if all == failed => format!(", all with status {status}"),
+        some => format!(", {} of them with status {status}", grouped(some, 0)),
     });
     let advice =
         commonest.and_then(|(status, _)| Some(format!("; for {status}, {}", remedy(status)?)));

@@ -422,6 +422,10 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
         &["bench", "benchmark", "load", "test", "attack", "hit", "get", "start", "stress", "perf"],
         "a load is `plimsoll run URL`",
     ),
+    (
+        &["wrk"],
+        "a load is `plimsoll run URL`; called through a link named `wrk`, the program takes wrk's command line",
+    ),
     (&["version"], "it is `plimsoll --version`"),
     (
         &["resume", "continue"],
@@ -460,5 +464,7 @@ pub(super) const WITH_VALUES: &[(&str, &str)] = &[
     ("--rate", "100"),
     ("--requests", "1000"),
     ("--timeout", "5s"),
+    ("--header", "'Accept: text/html'"),
+    ("--method", "POST"),
     ("--slo", "'p99<100ms'"),
 ];

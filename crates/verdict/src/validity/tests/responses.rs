@@ -54,7 +54,7 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "9,900 of 10,000 responses (99.00 %) were failures, 9,900 of them with status 404: errors that \
+            "9,900 of 10,000 responses (99.00 %) were failures, all with status 404: errors that \
              look like capacity; 10.00/s were carried; for 404, check the URL. ",
         ),
         (
@@ -131,7 +131,7 @@ fn failures_that_take_much_of_the_users_time_are_named_though_they_are_few() {
     };
     let (verdict, codes, text) = judged_with(|at| if at < 4 { 0 } else { 12 });
     assert_eq!((verdict, &codes[..]), (Verdict::Invalid, &[ReasonCode::FastErrors][..]), "{text}");
-    let wanted = "72 of 10,000 responses (0.72 %) were failures, 72 of them with status 503, and took 30.00 % of the users' \
+    let wanted = "72 of 10,000 responses (0.72 %) were failures, all with status 503, and took 30.00 % of the users' \
                   time, 0.00 % of it until 4.00s into the window and 50.00 % since, to the end; ";
     assert!(text.contains(wanted), "{text}");
     assert!(text.ends_with("those wait long."), "{text}");
