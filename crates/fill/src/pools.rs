@@ -46,12 +46,40 @@ pub fn read(
         }
     }
     let columns = headers.iter().zip(sums).enumerate().filter(|(at, _)| Some(*at) != weight_at);
-    let column = |(_, (name, values)): (usize, (&str, BTreeMap<String, f64>))| {
-        let mut values: Vec<(String, f64)> = values.into_iter().collect();
-        values.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        PoolColumn { pool: pool.to_owned(), column: name.to_owned(), values }
-    };
-    Ok(columns.map(column).collect())
+    Ok(columns.map(|(_, (name, values))| heaviest_first(pool, name, values)).collect())
+}
+
+/// A pool of rows that the workload file has itself: of each the columns and their texts.
+pub fn of_rows(
+    pool: &str,
+    rows: impl Iterator<Item = Vec<(String, String)>>,
+    weight: Option<&str>,
+) -> Vec<PoolColumn> {
+    let weight = weight.unwrap_or("weight");
+    let mut sums: Vec<(String, BTreeMap<String, f64>)> = Vec::new();
+    for row in rows.take(MOST_ROWS) {
+        let told = row.iter().find(|(name, _)| name == weight);
+        let number = told.and_then(|(_, text)| text.parse::<f64>().ok());
+        let number = number.filter(|number| number.is_finite() && *number > 0.0).unwrap_or(1.0);
+        for (name, value) in row {
+            if name == weight || value.is_empty() {
+                continue;
+            }
+            let known = sums.iter().position(|(other, _)| *other == name);
+            let at = known.unwrap_or(sums.len());
+            if known.is_none() {
+                sums.push((name, BTreeMap::new()));
+            }
+            *sums[at].1.entry(value).or_default() += number;
+        }
+    }
+    sums.into_iter().map(|(name, values)| heaviest_first(pool, &name, values)).collect()
+}
+
+fn heaviest_first(pool: &str, column: &str, values: BTreeMap<String, f64>) -> PoolColumn {
+    let mut values: Vec<(String, f64)> = values.into_iter().collect();
+    values.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    PoolColumn { pool: pool.to_owned(), column: column.to_owned(), values }
 }
 
 /// A pool as CSV.

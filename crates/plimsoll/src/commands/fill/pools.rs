@@ -8,6 +8,7 @@ use fill::{Database, Error, PoolColumn, Schema};
 use import::workload::{Document, MOST_BYTES};
 use model::quote::{counted, grouped};
 use model::random::{GOLDEN, mixed};
+use model::workload::Literal;
 
 use crate::args::FillArgs;
 use crate::load::allowed_files::AllowedFiles;
@@ -34,10 +35,17 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
         AllowedFiles::of(path, &[]).map_err(|failure| Error::Usage(failure.to_string()))?;
     let mut placed = Vec::new();
     for (name, pool) in &document.workload().pools {
-        let Some(file) = &pool.file else { continue };
-        let whole = |why: String| Error::Usage(format!("the pool {name}: {file}: {why}"));
-        let bytes = allowed.place(file).and_then(|place| input::read(&place)).map_err(whole)?;
-        let columns = fill::pools::read(name, &bytes, pool.weight.as_deref()).map_err(whole)?;
+        let weight = pool.weight.as_deref();
+        let columns = match (&pool.file, &pool.values) {
+            (Some(file), _) => {
+                let whole = |why: String| Error::Usage(format!("the pool {name}: {file}: {why}"));
+                let place = allowed.place(file);
+                let bytes = place.and_then(|place| input::read(&place)).map_err(whole)?;
+                fill::pools::read(name, &bytes, weight).map_err(whole)?
+            }
+            (None, Some(rows)) => fill::pools::of_rows(name, rows.iter().map(cells), weight),
+            (None, None) => continue,
+        };
         for column in columns {
             match fill::pools::place(schema, &column, &args.pool)? {
                 Some(place) => placed.push((column, place)),
@@ -50,6 +58,21 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
         }
     }
     Ok(placed)
+}
+
+/// The columns of a row that the workload file has itself, as requests have them; none for NULL and lists.
+fn cells(row: &Literal) -> Vec<(String, String)> {
+    let text = |value: &Literal| match value {
+        Literal::Null | Literal::List(_) | Literal::Object(_) => None,
+        Literal::Text(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    match row {
+        Literal::Object(members) => {
+            members.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
+        }
+        single => text(single).map(|text| ("value".to_owned(), text)).into_iter().collect(),
+    }
 }
 
 /// Writes a pool for each key that is asked for.

@@ -46,6 +46,24 @@ fn ids_of_pools_exist_and_have_their_share() {
 }
 
 #[test]
+fn ids_that_a_workload_file_has_itself_exist_too() {
+    let engine = Engine::sqlite(SHOP);
+    let workload = "target: http://127.0.0.1:1
+pools:
+  users: {values: [{id: 777, n: 5}, {id: 888, n: 1}], order: weighted, weight: n}
+  other: {values: [home]}
+endpoints:
+  - path: /users/${users.id}
+  - path: /x/${other}
+";
+    engine.folder.put("shop.yaml", workload);
+    let ended = engine.fill("--for shop.yaml --rows users=100").ok();
+    assert!(ended.stderr.contains("other.value is no key of a table"), "{ended:#?}");
+    assert_eq!(engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)"), 2.0);
+    engine.fill("--clean").ok();
+}
+
+#[test]
 fn a_plan_that_cannot_be_printed_is_a_failure() {
     let engine = Engine::sqlite(SHOP);
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
