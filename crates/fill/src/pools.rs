@@ -21,6 +21,17 @@ pub struct PoolColumn {
     pub values: Vec<(String, f64)>,
 }
 
+/// How a file of rows is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'a> {
+    /// The byte between two values.
+    pub separator: u8,
+    /// The columns' names, if the first row does not hold them.
+    pub columns: Option<&'a [String]>,
+    /// The column of the weights; `weight` where none is named.
+    pub weight: Option<&'a str>,
+}
+
 /// Reads a pool; each column but that of the weights.
 ///
 /// # Errors
@@ -28,11 +39,16 @@ pub struct PoolColumn {
 pub fn read(
     pool: &str,
     bytes: &[u8],
-    weight: Option<&str>,
+    form: Form<'_>,
 ) -> std::result::Result<Vec<PoolColumn>, String> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
-    let weight = weight.unwrap_or("weight");
+    let mut reader = csv::ReaderBuilder::new();
+    reader.flexible(true).delimiter(form.separator).has_headers(form.columns.is_none());
+    let mut reader = reader.from_reader(bytes);
+    let headers: csv::StringRecord = match form.columns {
+        Some(columns) => columns.iter().collect(),
+        None => reader.headers().map_err(|error| error.to_string())?.clone(),
+    };
+    let weight = form.weight.unwrap_or("weight");
     let weight_at = headers.iter().position(|name| name == weight);
     let mut sums: Vec<BTreeMap<String, f64>> = vec![BTreeMap::new(); headers.len()];
     for record in reader.records().take(MOST_ROWS) {
@@ -49,7 +65,7 @@ pub fn read(
     Ok(columns.map(|(_, (name, values))| heaviest_first(pool, name, values)).collect())
 }
 
-/// A pool of rows that the workload file has itself: of each the columns and their texts.
+/// A pool of rows that are read already: of each the columns and their texts.
 pub fn of_rows(
     pool: &str,
     rows: impl Iterator<Item = Vec<(String, String)>>,
@@ -239,7 +255,8 @@ mod tests {
 
     #[test]
     fn pools_are_read_with_their_weights() {
-        let columns = read("users", b"id,weight\n7,2\n9,5\n7,1.5\n,9\n8\n", None).unwrap();
+        let form = Form { separator: b',', columns: None, weight: None };
+        let columns = read("users", b"id,weight\n7,2\n9,5\n7,1.5\n,9\n8\n", form).unwrap();
         assert_eq!(columns.len(), 1);
         assert_eq!(columns[0].values, [("9".into(), 5.0), ("7".into(), 3.5), ("8".into(), 1.0)]);
         assert_eq!(write("id", &[("a,b".into(), 3)]), b"id,weight\n\"a,b\",3\n");

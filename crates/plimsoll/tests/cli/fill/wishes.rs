@@ -59,8 +59,24 @@ endpoints:
     engine.folder.put("shop.yaml", workload);
     let ended = engine.fill("--for shop.yaml --rows users=100").ok();
     assert!(ended.stderr.contains("other.value is no key of a table"), "{ended:#?}");
-    assert_eq!(engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)"), 2.0);
+    let there = || engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)");
+    assert_eq!(there(), 2.0);
     engine.fill("--clean").ok();
+    // Nor is it a matter of the form in which a file has them.
+    engine.folder.put("ids.jsonl", "{\"id\": 777}\n{\"id\": 888}\n");
+    engine.folder.put("ids.tsv", "id\tname\n777\tAda\n888\tBo\n");
+    engine.folder.put("ids.csv", "777;Ada\n888;Bo\n");
+    for pool in
+        ["file: ids.jsonl", "file: ids.tsv", "file: ids.csv, columns: [id, name], separator: ;"]
+    {
+        let workload = format!(
+            "target: http://127.0.0.1:1\npools:\n  users: {{{pool}}}\nendpoints: [path: '/${{users.id}}']\n"
+        );
+        engine.folder.put("shop.yaml", workload);
+        engine.fill("--for shop.yaml --rows users=100").ok();
+        assert_eq!(there(), 2.0, "{pool}");
+        engine.fill("--clean").ok();
+    }
 }
 
 #[test]
