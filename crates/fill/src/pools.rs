@@ -21,6 +21,17 @@ pub struct PoolColumn {
     pub values: Vec<(String, f64)>,
 }
 
+/// How a file of rows is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<'a> {
+    /// The byte between two values.
+    pub separator: u8,
+    /// The columns' names, if the first row does not hold them.
+    pub columns: Option<&'a [String]>,
+    /// The column of the weights; `weight` where none is named.
+    pub weight: Option<&'a str>,
+}
+
 /// Reads a pool; each column but that of the weights.
 ///
 /// # Errors
@@ -28,11 +39,16 @@ pub struct PoolColumn {
 pub fn read(
     pool: &str,
     bytes: &[u8],
-    weight: Option<&str>,
+    form: Form<'_>,
 ) -> std::result::Result<Vec<PoolColumn>, String> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
-    let headers = reader.headers().map_err(|error| error.to_string())?.clone();
-    let weight = weight.unwrap_or("weight");
+    let mut reader = csv::ReaderBuilder::new();
+    reader.flexible(true).delimiter(form.separator).has_headers(form.columns.is_none());
+    let mut reader = reader.from_reader(bytes);
+    let headers: csv::StringRecord = match form.columns {
+        Some(columns) => columns.iter().collect(),
+        None => reader.headers().map_err(|error| error.to_string())?.clone(),
+    };
+    let weight = form.weight.unwrap_or("weight");
     let weight_at = headers.iter().position(|name| name == weight);
     let mut sums: Vec<BTreeMap<String, f64>> = vec![BTreeMap::new(); headers.len()];
     for record in reader.records().take(MOST_ROWS) {
@@ -46,12 +62,40 @@ pub fn read(
         }
     }
     let columns = headers.iter().zip(sums).enumerate().filter(|(at, _)| Some(*at) != weight_at);
-    let column = |(_, (name, values)): (usize, (&str, BTreeMap<String, f64>))| {
-        let mut values: Vec<(String, f64)> = values.into_iter().collect();
-        values.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
-        PoolColumn { pool: pool.to_owned(), column: name.to_owned(), values }
-    };
-    Ok(columns.map(column).collect())
+    Ok(columns.map(|(_, (name, values))| heaviest_first(pool, name, values)).collect())
+}
+
+/// A pool of rows that are read already: of each the columns and their texts.
+pub fn of_rows(
+    pool: &str,
+    rows: impl Iterator<Item = Vec<(String, String)>>,
+    weight: Option<&str>,
+) -> Vec<PoolColumn> {
+    let weight = weight.unwrap_or("weight");
+    let mut sums: Vec<(String, BTreeMap<String, f64>)> = Vec::new();
+    for row in rows.take(MOST_ROWS) {
+        let told = row.iter().find(|(name, _)| name == weight);
+        let number = told.and_then(|(_, text)| text.parse::<f64>().ok());
+        let number = number.filter(|number| number.is_finite() && *number > 0.0).unwrap_or(1.0);
+        for (name, value) in row {
+            if name == weight || value.is_empty() {
+                continue;
+            }
+            let known = sums.iter().position(|(other, _)| *other == name);
+            let at = known.unwrap_or(sums.len());
+            if known.is_none() {
+                sums.push((name, BTreeMap::new()));
+            }
+            *sums[at].1.entry(value).or_default() += number;
+        }
+    }
+    sums.into_iter().map(|(name, values)| heaviest_first(pool, &name, values)).collect()
+}
+
+fn heaviest_first(pool: &str, column: &str, values: BTreeMap<String, f64>) -> PoolColumn {
+    let mut values: Vec<(String, f64)> = values.into_iter().collect();
+    values.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    PoolColumn { pool: pool.to_owned(), column: column.to_owned(), values }
 }
 
 /// A pool as CSV.
@@ -211,7 +255,8 @@ mod tests {
 
     #[test]
     fn pools_are_read_with_their_weights() {
-        let columns = read("users", b"id,weight\n7,2\n9,5\n7,1.5\n,9\n8\n", None).unwrap();
+        let form = Form { separator: b',', columns: None, weight: None };
+        let columns = read("users", b"id,weight\n7,2\n9,5\n7,1.5\n,9\n8\n", form).unwrap();
         assert_eq!(columns.len(), 1);
         assert_eq!(columns[0].values, [("9".into(), 5.0), ("7".into(), 3.5), ("8".into(), 1.0)]);
         assert_eq!(write("id", &[("a,b".into(), 3)]), b"id,weight\n\"a,b\",3\n");

@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::path::Path;
 
+use fill::pools::Form;
 use fill::{Database, Error, PoolColumn, Schema};
 use import::workload::{Document, MOST_BYTES};
 use model::quote::{counted, grouped};
 use model::random::{GOLDEN, mixed};
+use model::workload::{FileFormat, Literal, Pool};
 
 use crate::args::FillArgs;
 use crate::load::allowed_files::AllowedFiles;
@@ -34,10 +36,18 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
         AllowedFiles::of(path, &[]).map_err(|failure| Error::Usage(failure.to_string()))?;
     let mut placed = Vec::new();
     for (name, pool) in &document.workload().pools {
-        let Some(file) = &pool.file else { continue };
-        let whole = |why: String| Error::Usage(format!("the pool {name}: {file}: {why}"));
-        let bytes = allowed.place(file).and_then(|place| input::read(&place)).map_err(whole)?;
-        let columns = fill::pools::read(name, &bytes, pool.weight.as_deref()).map_err(whole)?;
+        let columns = match (&pool.file, &pool.values) {
+            (Some(file), _) => {
+                let whole = |why: String| Error::Usage(format!("the pool {name}: {file}: {why}"));
+                let place = allowed.place(file);
+                let bytes = place.and_then(|place| input::read(&place)).map_err(whole)?;
+                of_file(name, pool, file, &bytes).map_err(whole)?
+            }
+            (None, Some(rows)) => {
+                fill::pools::of_rows(name, rows.iter().map(cells), pool.weight.as_deref())
+            }
+            (None, None) => continue,
+        };
         for column in columns {
             match fill::pools::place(schema, &column, &args.pool)? {
                 Some(place) => placed.push((column, place)),
@@ -50,6 +60,49 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
         }
     }
     Ok(placed)
+}
+
+/// The columns of a pool's file, in the format that the pool or the file's name says.
+fn of_file(name: &str, pool: &Pool, file: &str, bytes: &[u8]) -> Result<Vec<PoolColumn>, String> {
+    let ending = file.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    let format = pool.format.unwrap_or(match ending.as_str() {
+        "tsv" => FileFormat::Tsv,
+        "jsonl" | "ndjson" => FileFormat::Jsonl,
+        _ => FileFormat::Csv,
+    });
+    let weight = pool.weight.as_deref();
+    let usual = match format {
+        FileFormat::Jsonl => {
+            let lines = bytes.split(|byte| *byte == b'\n');
+            let rows = lines.filter(|line| !line.trim_ascii().is_empty());
+            let rows: Result<Vec<Literal>, _> = rows.map(serde_json::from_slice).collect();
+            let rows = rows.map_err(|error| error.to_string())?;
+            return Ok(fill::pools::of_rows(name, rows.iter().map(cells), weight));
+        }
+        FileFormat::Tsv => b'\t',
+        FileFormat::Csv => b',',
+    };
+    let separator = match pool.separator.as_deref().map(str::as_bytes) {
+        Some(&[byte]) => byte,
+        Some(_) => return Err("its separator is not one ASCII character".to_owned()),
+        None => usual,
+    };
+    fill::pools::read(name, bytes, Form { separator, columns: pool.columns.as_deref(), weight })
+}
+
+/// The columns of a row of JSON or of the workload file, as requests have them; none for NULL and lists.
+fn cells(row: &Literal) -> Vec<(String, String)> {
+    let text = |value: &Literal| match value {
+        Literal::Null | Literal::List(_) | Literal::Object(_) => None,
+        Literal::Text(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    match row {
+        Literal::Object(members) => {
+            members.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
+        }
+        single => text(single).map(|text| ("value".to_owned(), text)).into_iter().collect(),
+    }
 }
 
 /// Writes a pool for each key that is asked for.

@@ -46,6 +46,40 @@ fn ids_of_pools_exist_and_have_their_share() {
 }
 
 #[test]
+fn ids_that_a_workload_file_has_itself_exist_too() {
+    let engine = Engine::sqlite(SHOP);
+    let workload = "target: http://127.0.0.1:1
+pools:
+  users: {values: [{id: 777, n: 5}, {id: 888, n: 1}], order: weighted, weight: n}
+  other: {values: [home]}
+endpoints:
+  - path: /users/${users.id}
+  - path: /x/${other}
+";
+    engine.folder.put("shop.yaml", workload);
+    let ended = engine.fill("--for shop.yaml --rows users=100").ok();
+    assert!(ended.stderr.contains("other.value is no key of a table"), "{ended:#?}");
+    let there = || engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)");
+    assert_eq!(there(), 2.0);
+    engine.fill("--clean").ok();
+    // Nor is it a matter of the form in which a file has them.
+    engine.folder.put("ids.jsonl", "{\"id\": 777}\n{\"id\": 888}\n");
+    engine.folder.put("ids.tsv", "id\tname\n777\tAda\n888\tBo\n");
+    engine.folder.put("ids.csv", "777;Ada\n888;Bo\n");
+    for pool in
+        ["file: ids.jsonl", "file: ids.tsv", "file: ids.csv, columns: [id, name], separator: ;"]
+    {
+        let workload = format!(
+            "target: http://127.0.0.1:1\npools:\n  users: {{{pool}}}\nendpoints: [path: '/${{users.id}}']\n"
+        );
+        engine.folder.put("shop.yaml", workload);
+        engine.fill("--for shop.yaml --rows users=100").ok();
+        assert_eq!(there(), 2.0, "{pool}");
+        engine.fill("--clean").ok();
+    }
+}
+
+#[test]
 fn a_plan_that_cannot_be_printed_is_a_failure() {
     let engine = Engine::sqlite(SHOP);
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
