@@ -289,30 +289,38 @@ mod tests {
 
     #[test]
     fn why_there_is_no_answer_is_said() {
-        let cases = [
-            (&b""[..], "no answer within 750 ms"),
-            (b"*3\r\n:1\r\n", "no answer within 750 ms"),
+        const LATE: &str = "no answer within 750 ms";
+        let exchange = |reply: &'static [u8]| {
+            let (place, serving) = scripted(reply);
+            let mut connection = Connection::default();
+            let heard = Link::new(place).exchange(&mut connection, &[], "x");
+            connection.trusts(false);
+            serving.join().unwrap();
+            heard
+        };
+        for reply in [&b""[..], b"*3\r\n:1\r\n"] {
+            let why = exchange(reply).unwrap_err();
+            assert!(why.contains(LATE), "{why}");
+        }
+        // On a busy machine an answer may come too late.
+        let in_time = |reply: &'static [u8]| {
+            let mut tries = (0..20).map(|_| exchange(reply));
+            let is_late = |why: &String| why.contains(LATE);
+            tries.find(|heard| !heard.as_ref().is_err_and(is_late)).expect("one in time")
+        };
+        for (reply, said) in [
             (
-                b"-NOAUTH Authentication required.\r\n",
+                &b"-NOAUTH Authentication required.\r\n"[..],
                 "asks for a password: write redis://:PASSWORD",
             ),
             (b"-ERR Protocol error: unauthenticated multibulk length\r\n", "asks for a password"),
             (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak Redis's protocol"),
-        ];
-        for (reply, said) in cases {
-            let (place, serving) = scripted(reply);
-            let mut connection = Connection::default();
-            let why = Link::new(place).exchange(&mut connection, &[], "x").unwrap_err();
+        ] {
+            let why = in_time(reply).unwrap_err();
             assert!(why.contains(said), "{why}");
-            connection.trusts(false);
-            serving.join().unwrap();
         }
-        let (place, serving) = scripted(b"*3\r\n:5000\r\n:1\r\n:2\r\n");
-        let mut connection = Connection::default();
-        let (heard, _) = Link::new(place).exchange(&mut connection, &[], "x").unwrap();
+        let (heard, _) = in_time(b"*3\r\n:5000\r\n:1\r\n:2\r\n").unwrap();
         assert_eq!((heard.server_us, heard.unknown, heard.gateways), (5_000, true, 2));
-        connection.trusts(false);
-        serving.join().unwrap();
     }
 
     #[test]

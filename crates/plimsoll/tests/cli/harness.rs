@@ -213,7 +213,7 @@ impl Target {
         let door = loop {
             match TcpListener::bind(&address) {
                 Ok(door) => break door,
-                Err(error) => assert!(begun.elapsed() < Duration::from_secs(10), "{error}"),
+                Err(error) => assert!(begun.elapsed() < Duration::from_secs(60), "{error}"),
             }
             thread::sleep(Duration::from_millis(10));
         };

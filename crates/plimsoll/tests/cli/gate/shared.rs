@@ -67,9 +67,10 @@ fn troubles(gate: &Gate) -> String {
 
 /// Waits until what the gateway has let through so far was told, and the answer taken in.
 fn told(gate: &Gate) {
-    let before = answered(gate);
-    // One exchange may have been under way; a far key waits a tenth of a second.
+    // A far key waits a tenth of a second.
     thread::sleep(Duration::from_millis(150));
+    let before = answered(gate);
+    // One exchange may be under way.
     soon(|| answered(gate) >= before + 2);
 }
 
