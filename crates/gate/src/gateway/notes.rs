@@ -135,7 +135,7 @@ fn of_time(measured_at: &str, now_s: i64) -> Option<String> {
 const SECONDS: usize = 19;
 
 /// Seconds since the epoch as load lines say them: RFC 3339 in UTC.
-fn time(unix_s: i64) -> String {
+pub(super) fn time(unix_s: i64) -> String {
     let (year, month, day) = date(unix_s);
     let seconds = unix_s.rem_euclid(86_400);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
