@@ -124,11 +124,7 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
         notes::mostly_errors(line, mostly)
             .or_else(|| short.map(|short| notes::carries_less(&short)))
     } else {
-        Some(format!(
-            "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \
-             again",
-            line.envelope.from
-        ))
+        Some(notes::slower(line))
     };
     let latency_ns = verdict.latency_ns.or(control.standing().latency_ns);
     control.stand(Standing { factor: verdict.factor, latency_ns, misfit });
