@@ -6,6 +6,7 @@
 
 mod active_checks;
 mod changed_settings;
+mod clock_changes;
 mod config_changes;
 mod config_files;
 mod control;

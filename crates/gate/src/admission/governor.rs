@@ -6,8 +6,8 @@
 //! less *while it runs* than the ceiling allows. It falls to a little below that throughput, so that the queue in the API
 //! drains. Time in which the API completed nothing, or in which clients asked for no more, does not count as throughput.
 //!
-//! While latency is inside, the ceiling doubles with each look, so an API that has recovered has its line again within a
-//! second or two. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
+//! While latency is well inside, the ceiling doubles with each look, so an API that has recovered has its line again within a
+//! second or two; where it is inside by less, the ceiling stays. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
 //! envelope, since the latency of a server with a queue grows at most in proportion to the number in flight. One look
 //! outside is then enough to fall again. The governor never sends or holds back a request to find something out.
 

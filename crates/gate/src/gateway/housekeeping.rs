@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::active_checks::{Checked, all_out};
+use super::clock_changes::ClockChanges;
 use super::control::{Control, Standing, unix_s};
 use super::failing::Failing;
 use super::notes;
@@ -33,6 +34,7 @@ pub(super) fn run(
     let mut asking = Asking::default();
     let (mut failing, mut checked) = (Failing::default(), Checked::default());
     let mut refused_connections = RefusedConnections::default();
+    let mut clock_changes = ClockChanges::default();
     let begun = Instant::now();
     let (mut last_look, mut last_collect, mut last_troubles) = (begun, begun, begun);
     while !stop.load(Ordering::SeqCst) {
@@ -70,6 +72,7 @@ pub(super) fn run(
             let said = failing.look(&servers, since_s).into_iter();
             let said = said.chain(checked.look(&servers, since_s));
             let said = said.chain(refused_connections.look(&control.path(), since_s));
+            let said = said.chain(clock_changes.look(unix_s(), since_s));
             said.for_each(|sentence| control.troubles().say(sentence));
         }
     }
@@ -121,11 +124,7 @@ fn govern(control: &Control, governed: &mut Governed, seconds: f64) {
         notes::mostly_errors(line, mostly)
             .or_else(|| short.map(|short| notes::carries_less(&short)))
     } else {
-        Some(format!(
-            "the load line no longer fits: live latency has been outside of {} for long at loads that it certifies: measure \
-             again",
-            line.envelope.from
-        ))
+        Some(notes::slower(line))
     };
     let latency_ns = verdict.latency_ns.or(control.standing().latency_ns);
     control.stand(Standing { factor: verdict.factor, latency_ns, misfit });

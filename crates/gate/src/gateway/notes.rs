@@ -126,7 +126,7 @@ fn of_time(measured_at: &str, now_s: i64) -> Option<String> {
 const SECONDS: usize = 19;
 
 /// Seconds since the epoch as load lines say them: RFC 3339 in UTC.
-fn time(unix_s: i64) -> String {
+pub(super) fn time(unix_s: i64) -> String {
     let (year, month, day) = date(unix_s);
     let seconds = unix_s.rem_euclid(86_400);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -169,6 +169,15 @@ pub(super) fn carries_less(short: &Short) -> String {
     )
 }
 
+/// Why a load line does not fit an API that is slower than it says, by what [`crate::admission::Verdict::fits`] means.
+pub(super) fn slower(line: &Line) -> String {
+    format!(
+        "the load line no longer fits: for half a minute responses were not within {}, or were only below 80 % of the line: \
+         find out why the API is slower, or measure again",
+        line.envelope.from
+    )
+}
+
 /// Why a load line is of something else than what requests are sent to, if it is. `machine` is the gateway's.
 fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) -> Option<String> {
     let measured: Vec<std::net::SocketAddr> =
@@ -201,6 +210,7 @@ fn misfit(line: &Line, upstreams: &[Upstream], machine: Option<&Environment>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::Envelope;
     use crate::policy::Methods;
 
     #[test]
@@ -282,6 +292,13 @@ mod tests {
         let why = carries_less(&short);
         assert!(why.contains("252 requests/s were forwarded of the 868"), "{why}");
         assert!(why.contains("as it allows (4): the API carries less"), "{why}");
+    }
+
+    #[test]
+    fn a_line_of_a_slower_api_names_its_objective() {
+        let envelope = Envelope { from: "p99<100ms".into(), ..Envelope::default() };
+        let why = slower(&Line { envelope, ..Line::default() });
+        assert!(why.contains("not within p99<100ms, or were only below 80 % of"), "{why}");
     }
 
     #[test]

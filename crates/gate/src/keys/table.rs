@@ -208,7 +208,7 @@ pub struct Keys {
     indexes: [OnceLock<Index>; INDEXES],
     newest: AtomicU32,
     count: AtomicU32,
-    revocations: AtomicU32,
+    ends: AtomicU32,
     owners: Owners,
     writer: Mutex<()>,
 }
@@ -230,7 +230,7 @@ impl Keys {
             indexes,
             newest: AtomicU32::new(0),
             count: AtomicU32::new(0),
-            revocations: AtomicU32::new(0),
+            ends: AtomicU32::new(0),
             owners: Owners::new(),
             writer: Mutex::new(()),
         }
@@ -301,9 +301,13 @@ impl Keys {
         let newest = self.newest.load(Ordering::Acquire) as usize;
         if let Ok(slot) = self.probe(self.indexes[newest].get()?, &words) {
             let entry = self.entry(slot);
+            let before = entry.expires_s.load(Ordering::Relaxed);
             entry.set(settings);
             self.name_owner(entry, owner);
             entry.state.store(state, Ordering::Release);
+            if entry.expires_s.load(Ordering::Relaxed) != before {
+                self.ends.fetch_add(1, Ordering::Release);
+            }
             return Some(slot);
         }
         let slot = self.count.load(Ordering::Acquire);
@@ -333,14 +337,14 @@ impl Keys {
         let found = self.find(digest);
         if let Some(slot) = found {
             self.entry(slot).state.store(REVOKED, Ordering::Release);
-            self.revocations.fetch_add(1, Ordering::Release);
+            self.ends.fetch_add(1, Ordering::Release);
         }
         found.is_some()
     }
 
-    /// A number that changes whenever a key is revoked.
-    pub fn revocations(&self) -> u32 {
-        self.revocations.load(Ordering::Acquire)
+    /// A number that changes when a key that is there is revoked, or is to expire at another time.
+    pub fn ends(&self) -> u32 {
+        self.ends.load(Ordering::Acquire)
     }
 
     /// Bytes it takes: entries that are allocated, indexes and owners.

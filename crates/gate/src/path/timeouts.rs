@@ -81,7 +81,7 @@ impl Worker {
                 self.up_is_due(net, token as u32);
             }
         }
-        self.end_revoked(net);
+        self.end_invalid(net, now);
         self.begin_checks(net, now);
         self.forget_left(net);
     }

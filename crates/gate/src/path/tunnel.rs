@@ -13,6 +13,8 @@ use super::worker::Worker;
 use crate::policy;
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// A clock that goes on by more than this between two looks, of which there are some in a second, was changed.
+const CLOCK_CHANGED_S: i64 = 10;
 
 impl Worker {
     /// Bytes from the client.
@@ -50,17 +52,26 @@ impl Worker {
         self.resume(net, client);
     }
 
-    /// Ends the tunnels of keys that were revoked since this was last called: nothing that passes in one is decided about.
-    pub(super) fn end_revoked<N: Net>(&mut self, net: &mut N) {
-        let revocations = self.policy.state().keys.revocations();
-        if std::mem::replace(&mut self.revocations, revocations) == revocations {
+    /// Ends the tunnels of keys that are no longer valid, where keys or the clock were changed since this was last called: nothing
+    /// that passes in a tunnel is decided about, and in a quiet one nothing passes.
+    pub(super) fn end_invalid<N: Net>(&mut self, net: &mut N, now: u64) {
+        let state = self.policy.state();
+        let (ends, unix_s) = (state.keys.ends(), state.calendar.unix_s());
+        let is_same = std::mem::replace(&mut self.ends, ends) == ends;
+        let since_s = unix_s.saturating_sub(std::mem::replace(&mut self.looked_s, unix_s));
+        if is_same && (0..CLOCK_CHANGED_S).contains(&since_s) {
             return;
         }
         for number in 0..self.clients.numbers() {
-            if !self.clients.get(number).is_some_and(|client| self.is_of_revoked(client)) {
+            let Some(client) = self.clients.get(number) else { continue };
+            let tunnel = client.exchange.as_ref().filter(|exchange| exchange.tunnel);
+            let Some(ends_ns) = tunnel.map(|exchange| self.key_ends_ns(exchange, now)) else {
                 continue;
-            }
-            if let Some(mut client) = self.clients.take(number) {
+            };
+            if !self.is_of_revoked(client) && ends_ns > now {
+                let due = &mut self.client_due[number as usize];
+                *due = ends_ns.min(*due);
+            } else if let Some(mut client) = self.clients.take(number) {
                 self.end_tunnel(net, &mut client);
                 self.settle(net, client);
             }

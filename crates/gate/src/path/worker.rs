@@ -53,8 +53,9 @@ pub(super) struct Worker {
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
     pub(super) shadows: Shadows,
-    /// As the table of keys had it when tunnels of revoked keys were last ended.
-    pub(super) revocations: u32,
+    /// As the table of keys and the calendar had it when tunnels of keys that are no longer valid were last ended.
+    pub(super) ends: u32,
+    pub(super) looked_s: i64,
     pub(super) next_sweep_ns: u64,
     /// Whether something came since the last look at the time.
     eventful: bool,
@@ -83,7 +84,7 @@ impl Worker {
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
-        let revocations = policy.state().keys.revocations();
+        let (ends, looked_s) = (policy.state().keys.ends(), policy.state().calendar.unix_s());
         let page_writer = shared.log.as_ref().map(|queue| PageWriter::new(Arc::clone(queue)));
         Self {
             shared,
@@ -101,7 +102,8 @@ impl Worker {
             up_due: Vec::new(),
             pools,
             shadows: Shadows::default(),
-            revocations,
+            ends,
+            looked_s,
             next_sweep_ns: 0,
             eventful: false,
             busy_until_ns: 0,

@@ -20,19 +20,19 @@ CREATE TABLE IF NOT EXISTS quota_reached (
     PRIMARY KEY (kind, name)
 ) STRICT, WITHOUT ROWID;
 ";
-/// The count of a later period takes the place of an earlier one's; of one period the larger is kept. A period that is more
-/// than one ahead is of a clock that was wrong.
+/// The larger count of a period is kept, and one of another period takes its place. Even and odd days have rows of their own: a
+/// clock that is a day ahead for a while, or another gateway's that is behind at midnight, replaces nothing.
 const RAISE: &str = "
 INSERT INTO quota_reached VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (kind, name) DO UPDATE SET
-    of_day = CASE WHEN day = excluded.day THEN max(of_day, excluded.of_day)
-        WHEN day = excluded.day + 1 THEN of_day ELSE excluded.of_day END,
-    day = CASE WHEN day = excluded.day + 1 THEN day ELSE excluded.day END,
-    of_month = CASE WHEN month = excluded.month THEN max(of_month, excluded.of_month)
-        WHEN month = excluded.month + 1 THEN of_month ELSE excluded.of_month END,
-    month = CASE WHEN month = excluded.month + 1 THEN month ELSE excluded.month END
+    of_day = CASE WHEN day = excluded.day THEN max(of_day, excluded.of_day) ELSE excluded.of_day END,
+    day = excluded.day,
+    of_month = CASE WHEN month = excluded.month THEN max(of_month, excluded.of_month) ELSE excluded.of_month END,
+    month = excluded.month
 ";
 /// What the kind of a row ends with that was written beside another gateway.
 const BESIDE: char = '+';
+/// What the kind of a row of an odd day ends with.
+const ODD: char = '-';
 
 /// Whose quotas.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,8 +68,8 @@ pub struct ReachedTable {
 }
 
 impl ReachedTable {
-    /// In the file of a [`crate::keys::Store`] that was opened before. There is one row for each key, tier and route that has
-    /// quotas, whatever the month: none has to be forgotten by the clock.
+    /// In the file of a [`crate::keys::Store`] that was opened before. There are two rows for each key, tier and route that
+    /// has quotas, whatever the month: none has to be forgotten by the clock.
     ///
     /// # Errors
     /// In words, when the file cannot be written.
@@ -94,6 +94,7 @@ impl ReachedTable {
                 };
                 let mut kind = kind.to_owned();
                 kind.extend(beside.then_some(BESIDE));
+                kind.extend((day.0 % 2 == 1).then_some(ODD));
                 let counts = (day.1 as i64, month.1 as i64);
                 let values = params![kind, name, day.0, counts.0, month.0, counts.1];
                 transaction.prepare_cached(RAISE)?.execute(values)?;
@@ -104,7 +105,8 @@ impl ReachedTable {
     }
 }
 
-/// How far quotas of a day and of a month are used that were written down; of another period, 0.
+/// How far quotas of a day and of a month are used that were written down; of another period, 0. The largest of several
+/// counts of one quota holds.
 ///
 /// # Errors
 /// In words, when the file cannot be read.
@@ -118,7 +120,7 @@ pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String
         let mut statement = connection.prepare(query)?;
         let row = |row: &Row| {
             let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
-            let plain = kind.trim_end_matches(BESIDE);
+            let plain = kind.trim_end_matches([BESIDE, ODD]);
             let whose = match plain {
                 "key" => name.parse().ok().map(Whose::Key),
                 "tier" => Some(Whose::Tier(name)),
@@ -132,7 +134,7 @@ pub fn reached(path: &Path, day: u32, month: u32) -> Result<Vec<Reached>, String
                 Ok::<_, rusqlite::Error>((period, if same { count.max(0) as u64 } else { 0 }))
             };
             let (day, month) = (of(day, 2)?, of(month, 4)?);
-            let beside = plain != kind;
+            let beside = kind.contains(BESIDE);
             Ok(whose.map(|whose| Reached { whose, day, month, beside }))
         };
         let rows = statement.query_map(params![day, month], row)?;
@@ -147,7 +149,7 @@ mod tests {
     use crate::keys::Store;
 
     #[test]
-    fn the_larger_count_of_the_later_period_is_kept() {
+    fn the_larger_count_of_a_period_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.db");
         drop(Store::open(&path).unwrap());
@@ -161,22 +163,25 @@ mod tests {
         for (day, month, kept) in [
             ((7, 5), (3, 50), (5, 50)),
             ((7, 4), (3, 51), (5, 51)),
+            // A gateway is behind at midnight, and a clock a day ahead for a while.
             ((6, 9), (2, 99), (5, 51)),
-            ((8, 1), (3, 52), (0, 52)),
-            ((40, 1), (4, 1), (0, 0)),
+            ((8, 1), (3, 52), (5, 52)),
+            ((7, 6), (3, 53), (6, 53)),
+            ((40, 1), (4, 1), (6, 53)),
+            ((41, 1), (4, 2), (0, 0)),
             // A clock that was ahead is set right.
             ((9000, 8), (300, 8), (0, 0)),
             ((7, 2), (3, 20), (2, 20)),
-            ((40, 1), (4, 1), (0, 0)),
         ] {
             let all: Vec<Reached> = whose.iter().map(|whose| of(whose, day, month)).collect();
             table.raise(&all).unwrap();
             let found = reached(&path, 7, 3).unwrap();
-            let expected = |whose: &Whose| of(whose, (7, kept.0), (3, kept.1));
-            if kept == (0, 0) {
-                assert_eq!(found, []);
-            } else {
-                assert_eq!(found, whose.iter().map(expected).collect::<Vec<_>>());
+            for its in &whose {
+                let most = found
+                    .iter()
+                    .filter(|one| one.whose == *its)
+                    .fold((0, 0), |most, one| (one.day.1.max(most.0), one.month.1.max(most.1)));
+                assert_eq!(most, kept, "{its:?} {day:?}");
             }
         }
         // Two gateways of which neither knows what the other lets through.
@@ -186,7 +191,7 @@ mod tests {
         table.raise(&[own[1].clone(), own[0].clone(), more.clone()]).unwrap();
         assert_eq!(
             reached(&path, 41, 9).unwrap(),
-            [&own[0], &more].map(|own| Reached { month: (9, 0), ..own.clone() })
+            [&more, &own[0]].map(|own| Reached { month: (9, 0), ..own.clone() })
         );
         // A gateway that begins later, or by a clock that is ahead, forgets nothing.
         drop(table);

@@ -103,28 +103,36 @@ fn other_protocols_are_not_offered_upstream() {
     }
 }
 
-/// As one does that another was put in the place of, once its grace is over.
+/// As one does that another was put in the place of, once its grace is over: at its end where something passes, and in a quiet
+/// tunnel too where the clock or the end is changed.
 #[test]
 fn a_tunnel_ends_when_its_key_expires() {
     let switched =
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
     let script = vec![Step::Expect(b"\r\n\r\n"), Step::Send(switched.to_vec()), Step::Hang];
+    let key = |expires_s| Settings { expires_s, ..Settings::default() };
     for io in interfaces() {
-        let peer = Peer::start(script.clone());
-        let (digester, settings) = with_keys(upstream(&[peer.addr()]));
-        let front = front_with(settings, io);
-        let state = Arc::clone(front.current.get().0.state());
-        state.calendar.set(100);
-        let key = Settings { expires_s: 1000, ..Settings::default() };
-        state.keys.put(&digester.digest(b"one"), &key);
-        let mut client = front.client();
-        client.send(
-            b"GET /ws HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-        );
-        client.receive_until(b"\r\n\r\n");
-        state.calendar.set(1000);
-        client.send(b"ping");
-        let (_, end) = client.receive_all(PATIENCE);
-        assert_eq!(end, testkit::peer::End::Closed);
+        for (what, at_first_s, ends_s, now_s) in
+            [("passes", 104, 104, 105), ("clock", 999, 999, 1000), ("end", 0, 99, 100)]
+        {
+            let peer = Peer::start(script.clone());
+            let (digester, settings) = with_keys(upstream(&[peer.addr()]));
+            let front = front_with(settings, io);
+            let state = Arc::clone(front.current.get().0.state());
+            state.calendar.set(100);
+            state.keys.put(&digester.digest(b"one"), &key(at_first_s));
+            let mut client = front.client();
+            client.send(
+                b"GET /ws HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+            );
+            client.receive_until(b"\r\n\r\n");
+            state.calendar.set(now_s);
+            state.keys.put(&digester.digest(b"one"), &key(ends_s));
+            if what == "passes" {
+                client.send(b"ping");
+            }
+            let (_, end) = client.receive_all(PATIENCE);
+            assert_eq!(end, testkit::peer::End::Closed, "{what}");
+        }
     }
 }
