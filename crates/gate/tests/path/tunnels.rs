@@ -132,7 +132,7 @@ fn a_tunnel_ends_when_its_key_expires() {
                 client.send(b"ping");
             }
             let (_, end) = client.receive_all(PATIENCE);
-            assert_eq!(end, testkit::peer::End::Closed, "{what}");
+            assert_ne!(end, testkit::peer::End::Open, "{what}");
         }
     }
 }
