@@ -386,7 +386,7 @@ mod tests {
             .expect("python3");
         let mut line = String::new();
         let output = child.stdout.take().expect("its output");
-        std::io::BufReader::new(output).read_line(&mut line).expect("a line");
+        BufReader::new(output).read_line(&mut line).expect("a line");
         let address = line.trim().parse().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
         let inodes = listening(table.as_bytes(), &[address]);

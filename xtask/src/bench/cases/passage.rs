@@ -32,7 +32,7 @@ const BETWEEN_STOPS: Duration = Duration::from_millis(38);
 
 /// A gateway that does not sleep between two requests, and its settings.
 const BUSY: &str = "busy";
-const BUSY_POLL: &str = "busy_poll = \"50us\"\n";
+const BUSY_POLL: &str = "busy_poll = \"300us\"\n";
 
 /// What is added to latency at a rate, as the gateway comes and with `busy_poll`, and what nginx adds.
 pub fn latency(bench: &Bench, rate_per_s: u32) -> Result<Vec<Row>> {

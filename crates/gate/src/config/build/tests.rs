@@ -419,24 +419,12 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
         ("retries = 0", "connections = 0", "line 16, column 15: `connections` is 1 or more"),
         ("every = \"500ms\"", "up_after = 0", "line 17, column 41: `up_after` is 1 or more"),
         ("head = \"1s\"", "connections_per_address = 0", "line 59, column 27: `connections_per_"),
-        ("loadline = \"capacity.json\"", "workers = 0", "line 2, column 11: `workers` is 1 or"),
-        (
-            "loadline = \"capacity.json\"",
-            "workers = 1025",
-            "line 2, column 11: `workers` is at most",
-        ),
-        (
-            "loadline = \"capacity.json\"",
-            "busy_poll = \"2ms\"",
-            "line 2, column 13: `busy_poll` is at most 1ms",
-        ),
         (
             "header = \"X-Token\"\nquery = \"\"",
             "header = \"\"\nquery = \"\"\nbearer = false",
             "line 51, column 10: no request could carry a key",
         ),
         ("public = true", "upgrade = 3", "this is true, false, or a list such as [\"websocket\"]"),
-        ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
         (
             "\"http://[::1]:81/\"",
             "\"[::1]:81\"",
@@ -461,4 +449,23 @@ fn values_that_cannot_be_are_said_with_what_they_may_be() {
     ];
     cases.into_iter().for_each(is_said);
     assert!(built("").unwrap_err().to_string().starts_with("there is no upstream"));
+}
+
+#[test]
+fn threads_that_cannot_be_are_said() {
+    let cases = [
+        ("loadline = \"capacity.json\"", "workers = 0", "line 2, column 11: `workers` is 1 or"),
+        (
+            "loadline = \"capacity.json\"",
+            "workers = 1025",
+            "line 2, column 11: `workers` is at most",
+        ),
+        (
+            "loadline = \"capacity.json\"",
+            "busy_poll = \"2ms\"",
+            "line 2, column 13: `busy_poll` is at most 1ms",
+        ),
+        ("public = true", "workers = 2", "`workers` belongs above the first [table]"),
+    ];
+    cases.into_iter().for_each(is_said);
 }
