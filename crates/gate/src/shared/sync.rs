@@ -425,13 +425,15 @@ impl Syncer {
                     let more = state.shared.line_milli.load(Ordering::Relaxed);
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
-                (Of::Day { of, period }, Answer::Used(used)) => {
+                (Of::Day { of, period }, Answer::Used(used)) if period == state.calendar.day() => {
                     state.quota_counts(of).0.raise(period, used + untold(of));
                 }
-                (Of::Month { of, period }, Answer::Used(used)) => {
+                (Of::Month { of, period }, Answer::Used(used))
+                    if period == state.calendar.month() =>
+                {
                     state.quota_counts(of).1.raise(period, used + untold(of));
                 }
-                // The server answers in kind.
+                // Of a period that is over; and the server answers in kind.
                 _ => {}
             }
         }

@@ -138,3 +138,22 @@ fn a_clock_that_is_ahead_for_a_while_takes_no_request_from_the_quota_of_the_day(
     let others = ask(&mut all, 1, 150, 100);
     assert!((100..=112).contains(&others), "{others}");
 }
+
+/// An answer that was under way at midnight put the count of the day before in the place of the new day's.
+#[test]
+fn a_late_answer_does_not_take_the_new_day_back() {
+    let settings = Settings { day_quota: Some(u64::from(QUOTA)), ..Settings::default() };
+    let mut all = gateways(1, &settings);
+    let (mut server, mut draws) = (Server::default(), Draws(1));
+    let mut counted = 0;
+    for ms in 0..100 {
+        let now_ns = 10 * SECOND + ms * MS;
+        all[0].state.calendar.set(if ms < 50 { 100 } else { 101 } * 86_400);
+        assert!(all[0].ask(now_ns));
+        all[0].step(&mut server, 4 * MS, &mut draws, now_ns);
+        let used = all[0].state.keys.entry(0).day.used(101);
+        assert!(used >= counted, "{used} after {counted} at {ms} ms");
+        counted = used;
+    }
+    assert_eq!(counted, 50);
+}
