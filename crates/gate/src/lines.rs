@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,6 +36,15 @@ pub(crate) fn open(path: &Path, mode: u32) -> io::Result<File> {
 /// Whether there is a pipe at a path.
 pub(crate) fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
+}
+
+/// Whether two open files are the same pipe.
+pub(crate) fn are_one_pipe(one: &File, other: &File) -> bool {
+    let pipe = |file: &File| {
+        let about = file.metadata().ok().filter(|about| about.file_type().is_fifo());
+        about.map(|about| (about.dev(), about.ino()))
+    };
+    pipe(one).is_some_and(|one| pipe(other) == Some(one))
 }
 
 /// What came of lines that were appended.

@@ -72,11 +72,11 @@ impl Writer {
             let last = stop.load(Ordering::SeqCst);
             if self.reopen.swap(false, Ordering::SeqCst) {
                 // What was open is closed only then, for the reader of a pipe.
-                (file, tried) = (self.opened(), Some(Instant::now()));
+                (file, tried) = (self.opened(file.as_ref()), Some(Instant::now()));
             }
             if file.is_none() && tried.is_none_or(|at| at.elapsed() >= AGAIN) {
                 tried = Some(Instant::now());
-                file = self.opened();
+                file = self.opened(None);
             }
             for page in self.queue.take_full() {
                 if until.is_none() && stop.load(Ordering::SeqCst) {
@@ -127,12 +127,15 @@ impl Writer {
         ends.saturating_sub(usize::from(cut)) as u64
     }
 
-    /// Opens the file. A full disk lets it be opened: only a line that was written shows that lines can be again.
-    fn opened(&self) -> Option<File> {
+    /// Opens the file, `before` being open still. A full disk lets it be opened: only a line that was written shows that lines can
+    /// be again.
+    fn opened(&self, before: Option<&File>) -> Option<File> {
         match open(&self.path) {
             Ok(mut file) => {
                 lines::end_last(&mut file, &self.path);
-                self.cut.store(false, Ordering::Relaxed);
+                // Its reader is in the middle of a line that was cut there.
+                let is_same_pipe = before.is_some_and(|before| lines::are_one_pipe(before, &file));
+                self.cut.fetch_and(is_same_pipe, Ordering::Relaxed);
                 Some(file)
             }
             Err(error) => {
@@ -178,13 +181,13 @@ mod tests {
         let full = Path::new("/dev/full");
         let writer = Writer::new(full, LogFormat::default(), Arc::new(PageQueue::new(1.0)))
             .expect("it opens");
-        let mut file = writer.opened();
+        let mut file = writer.opened(None);
         let write = |file: &mut Option<File>, bytes: &[u8]| {
             writer.noted(file.as_mut().expect("a file").write_all(bytes))
         };
         assert!(!write(&mut file, b"a line\n"));
         assert!(writer.error().is_some_and(|why| why.starts_with("/dev/full: ")));
-        file = writer.opened();
+        file = writer.opened(None);
         assert!(file.is_some() && writer.error().is_some(), "it was opened and not written");
         let folder = tempfile::tempdir().expect("a folder");
         file = open(&folder.path().join("log")).ok();
@@ -202,7 +205,7 @@ mod tests {
         let mut reader = reader.expect("it is there");
         let queue = Arc::new(PageQueue::new(1.0));
         let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
-        let mut file = writer.opened();
+        let mut file = writer.opened(None);
         // More than a pipe holds, in lines that fill no page of it.
         let line = [b"a".repeat(996), b"\n".to_vec()].concat();
         let written = writer.append(&mut file, line.repeat(2_000), Duration::ZERO);
@@ -217,6 +220,34 @@ mod tests {
         assert!(came.ends_with(b"\nb\n") && !came.ends_with(b"\n\nb\n"));
         let whole = came.split(|byte| *byte == b'\n').filter(|came| came.len() == 996).count();
         assert_eq!((whole as u64, writer.error()), (written, None));
+    }
+
+    /// As SIGHUP does: the next line was appended to the one that was cut.
+    #[test]
+    fn a_pipe_that_is_opened_again_after_a_cut_line_begins_with_a_new_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        let at_once = OFlags::NONBLOCK.bits().cast_signed();
+        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
+        let mut reader = reader.expect("it is there");
+        let queue = Arc::new(PageQueue::new(1.0));
+        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let mut file = writer.opened(None);
+        // One line that is longer than the pipe.
+        let line = [vec![b'a'; 1 << 21], b"\n".to_vec()].concat();
+        assert_eq!(writer.append(&mut file, line, Duration::ZERO), 0);
+        file = writer.opened(file.as_ref());
+        let mut came = Vec::new();
+        let drained = reader.read_to_end(&mut came).map_err(|error| error.kind());
+        assert_eq!(drained, Err(io::ErrorKind::WouldBlock), "it is open");
+        assert_eq!(writer.append(&mut file, b"b\n".to_vec(), Duration::ZERO), 1);
+        came.clear();
+        let drained = reader.read_to_end(&mut came).map_err(|error| error.kind());
+        assert_eq!((drained, came.as_slice()), (Err(io::ErrorKind::WouldBlock), &b"\nb\n"[..]));
+        // Another pipe begins with no empty line.
+        writer.cut.store(true, Ordering::Relaxed);
+        assert!(writer.opened(None).is_some() && !writer.cut.load(Ordering::Relaxed));
     }
 
     /// It was closed again, and the reader, for whom that is the end, was gone when lines came.

@@ -22,7 +22,7 @@ use tokio::time::{Instant, Sleep, sleep};
 pub(super) struct Deadlines {
     /// For a whole request, from its first byte; for the first one of a connection, from when it was accepted.
     pub(super) request: Duration,
-    /// From the first byte of a response until the client has taken it and begun its next request.
+    /// For the client to take some more of a response, and after that to begin its next request.
     pub(super) response: Duration,
 }
 
@@ -172,11 +172,12 @@ impl AsyncWrite for BoundedConn {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let own = self.get_mut();
+        let polled = Pin::new(&mut own.stream).poll_write(cx, bytes);
+        let took_some = matches!(polled, Poll::Ready(Ok(taken)) if taken > 0);
         // Whatever time the response took to make: that was not the client's.
-        if own.receiving {
+        if own.receiving || took_some {
             own.turn(false);
         }
-        let polled = Pin::new(&mut own.stream).poll_write(cx, bytes);
         own.in_time(cx, polled)
     }
 
@@ -272,6 +273,21 @@ mod tests {
             assert_eq!(ended, Some(io::ErrorKind::TimedOut));
             drop(conn);
             drips.join().unwrap();
+        });
+    }
+
+    /// Who takes a long response slowly and steadily was cut off.
+    #[test]
+    fn who_takes_some_of_a_response_has_time_for_more() {
+        run(async {
+            let (mut bounded, address) = bounded(1, LONG).await;
+            let _client = Client::connect(address).unwrap();
+            let (mut conn, _) = bounded.accept().await;
+            write(&mut conn, b"some").await.unwrap();
+            let first = conn.deadline.deadline();
+            thread::sleep(Duration::from_millis(1));
+            write(&mut conn, b"more").await.unwrap();
+            assert!(conn.deadline.deadline() > first);
         });
     }
 

@@ -1,4 +1,5 @@
-//! Finds changes of the machine's clock, to be said: keys expire and quotas are counted by it.
+//! Finds jumps of the machine's clock, to be said: keys expire and quotas are counted by it. It jumps where it is set, and where
+//! the machine slept, which is no part of the time that the gateway ran.
 //!
 //! Pure: the caller reads the clocks.
 
@@ -15,7 +16,7 @@ pub(super) struct ClockChanges {
 }
 
 impl ClockChanges {
-    /// Looks at the clock, in seconds since the epoch, so many seconds after the start; what to say where it was changed since
+    /// Looks at the clock, in seconds since the epoch, so many seconds after the start; what to say where it has jumped since
     /// the last look.
     pub(super) fn look(&mut self, unix_s: i64, since_start_s: u64) -> Option<String> {
         let since_start_s = since_start_s as i64;
@@ -23,7 +24,7 @@ impl ClockChanges {
         let due_s = before_s.saturating_add(since_start_s - then_s);
         (unix_s.saturating_sub(due_s).abs() >= LEAST_S).then(|| {
             format!(
-                "the machine's clock was changed from {} to {}: keys expire, and days and months of quotas begin, by it",
+                "the machine's clock jumped from {} to {}: keys expire, and days and months of quotas begin, by it",
                 time(due_s),
                 time(unix_s)
             )

@@ -339,19 +339,19 @@ pub(super) fn log(
 /// none of a file that is said not to change, which is so while there is no log of changes.
 fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut log = path.as_os_str().to_owned();
+    // The log is beside the file itself, not beside a link to it.
+    let Ok(file) = fs::canonicalize(path) else { return Connection::open_with_flags(path, flags) };
+    let mut log = file.as_os_str().to_owned();
     log.push("-wal");
-    match (Path::new(&log).exists(), std::path::absolute(path)) {
-        (false, Ok(path)) => {
-            let mut url = b"file:".to_vec();
-            for &byte in path.as_os_str().as_bytes() {
-                escapes::write(&mut url, Unit { byte, escaped: byte != b'/' });
-            }
-            url.extend_from_slice(b"?immutable=1");
-            Connection::open_with_flags(OsStr::from_bytes(&url), flags | OpenFlags::SQLITE_OPEN_URI)
-        }
-        _ => Connection::open_with_flags(path, flags),
+    if Path::new(&log).exists() {
+        return Connection::open_with_flags(file, flags);
     }
+    let mut url = b"file:".to_vec();
+    for &byte in file.as_os_str().as_bytes() {
+        escapes::write(&mut url, Unit { byte, escaped: byte != b'/' });
+    }
+    url.extend_from_slice(b"?immutable=1");
+    Connection::open_with_flags(OsStr::from_bytes(&url), flags | OpenFlags::SQLITE_OPEN_URI)
 }
 
 /// Whether keys can be kept there: in a regular file, or one that is to be made. A device may be readable as an empty
@@ -500,6 +500,17 @@ pub(super) mod tests {
         drop(store);
         assert_eq!(count(), 1);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    /// What was in the log of changes was left out.
+    #[test]
+    fn a_store_is_looked_at_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("gate.db"), folder.path().join("link.db"));
+        let mut store = Store::open(&path).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        store.add(&gold(), &STAMP).unwrap();
+        assert_eq!(Store::inspect(&link).unwrap().count().unwrap(), 1);
     }
 
     /// Nor is the mode of such a thing changed.

@@ -156,7 +156,11 @@ impl Sink for JsonLines {
         let mut append = || {
             let file = self.pipe.take().map_or_else(|| open(&self.path), Ok)?;
             match file.metadata()?.is_file() {
-                true => self.append(file, &text),
+                true => {
+                    // Where it was a pipe before, what its reader took is in none of this file.
+                    self.taken = 0;
+                    self.append(file, &text)
+                }
                 false => self.pass_on(file, &text),
             }
         };
@@ -276,5 +280,11 @@ mod tests {
         let mut first = [0; 8];
         reader.read_exact(&mut first).unwrap();
         assert_eq!(&first, b"{\"at_s\":");
+        // A file takes the place of the pipe: what comes to it next is whole again.
+        drop(reader);
+        assert!(sink.write(&batch).is_err() && sink.taken > 0);
+        std::fs::remove_file(&path).unwrap();
+        sink.write(&batch).unwrap();
+        assert_eq!(sink.taken, 0);
     }
 }

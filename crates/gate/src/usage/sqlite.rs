@@ -390,6 +390,41 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_are_added_to_their_hours_are_counted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        let mut sink = Sqlite::open(&path).unwrap();
+        let mut write = |minute: i64| {
+            let sum = Sum { forwarded: 1, ..Sum::default() };
+            let rows = vec![(4, "shop".into(), sum)];
+            sink.write(&Batch { at_s: minute * MINUTES.unit_s, rows }).unwrap();
+        };
+        let used = |from_s, to_s| {
+            let mut rows = 0;
+            let period = Period { from_s, to_s };
+            read(&path, period, |row| rows += row.sum.forwarded).unwrap();
+            assert_eq!(used_by_key(&path, period).unwrap().values().sum::<u64>(), rows);
+            rows
+        };
+        // Two of most hours of two weeks.
+        let (step, days) = (29, 14);
+        let writes = days * DAY_S / MINUTES.unit_s / step;
+        for nth in 0..writes {
+            write(nth * step);
+            // Some hours are whole, some are minutes, and one is both.
+            if nth % 37 == 0 {
+                assert_eq!(used(0, days * DAY_S), nth as u64 + 1);
+            }
+        }
+        // One that comes late, to an hour that was whole.
+        write(61);
+        write(days * DAY_S / MINUTES.unit_s - 1);
+        let by_day = (0..days).map(|day| used(day * DAY_S, (day + 1) * DAY_S));
+        assert_eq!(by_day.sum::<u64>(), writes as u64 + 2);
+    }
+
+    #[test]
     fn a_clock_that_is_far_ahead_for_a_while_takes_little_of_the_usage_along() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.db");

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Between two looks.
@@ -45,7 +45,7 @@ impl Watched {
         let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = (since.as_secs() as i64, i64::from(since.subsec_nanos()));
         for (path, read) in self.paths.iter().zip(&mut self.read) {
-            let mark = mark(path).filter(|&(_, _, _, s, ns)| (s, ns) < since);
+            let mark = mark(path).filter(|_| changed_at(path).is_some_and(|at| at < since));
             *read = mark.or(*read);
         }
     }
@@ -88,6 +88,13 @@ impl Watched {
 fn mark(path: &PathBuf) -> Mark {
     let about = fs::metadata(path).ok()?;
     Some((about.dev(), about.ino(), about.size(), about.mtime(), about.mtime_nsec()))
+}
+
+/// When a file, or the link to it, was changed last, in seconds and nanoseconds: also when it was renamed, which leaves the time
+/// at which it was written as it is.
+fn changed_at(path: &Path) -> Option<(i64, i64)> {
+    let both = [fs::metadata(path), fs::symlink_metadata(path)];
+    both.into_iter().flatten().map(|about| (about.ctime(), about.ctime_nsec())).max()
 }
 
 #[cfg(test)]
@@ -161,6 +168,28 @@ mod tests {
         // Written once it was read.
         let read_at = SystemTime::now() - EVERY;
         fs::write(&path, "a third one").unwrap();
+        watched.note_read(read_at);
+        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+    }
+
+    /// It was written before the reading, and took the place of the file after it.
+    #[test]
+    fn a_file_that_is_renamed_once_another_was_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("gate.toml"), folder.path().join("new"));
+        fs::write(&path, "one").unwrap();
+        let mut watched = Watched::new(vec![path.clone()], later());
+        let mut now = Instant::now();
+        let mut look = |watched: &mut Watched| {
+            now += EVERY;
+            watched.changed(now)
+        };
+        assert!(!look(&mut watched));
+        let read_at = SystemTime::now() - EVERY;
+        fs::write(&new, "another").unwrap();
+        let written = fs::File::options().write(true).open(&new).unwrap();
+        written.set_modified(read_at - EVERY).unwrap();
+        fs::rename(&new, &path).unwrap();
         watched.note_read(read_at);
         assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
     }
