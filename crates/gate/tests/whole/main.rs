@@ -581,7 +581,6 @@ fn a_key_that_came_and_went_between_two_looks_is_asked_for() {
     assert_eq!((id, status(&gateway, None)), (1, 401));
 }
 
-/// The earlier gateway has stopped waiting, and serves on: the later one says so, and nothing of it is left running.
 /// The process was stopped for so long that the audit log no longer has the change.
 #[test]
 fn a_key_whose_revocation_is_no_longer_in_the_audit_log_is_refused() {
@@ -597,6 +596,7 @@ fn a_key_whose_revocation_is_no_longer_in_the_audit_log_is_refused() {
     assert_eq!(status(&gateway, Some(&key)), 403);
 }
 
+/// The earlier gateway has stopped waiting, and serves on: the later one says so, and nothing of it is left running.
 #[test]
 fn a_gateway_whose_take_over_comes_too_late_does_not_start() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());

@@ -58,7 +58,7 @@ endpoints:
 ";
     engine.folder.put("shop.yaml", workload);
     let ended = engine.fill("--for shop.yaml --rows users=100").ok();
-    assert!(ended.stderr.contains("other.value is no key of a table"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.value is not a key of a table"), "{ended:#?}");
     let there = || engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)");
     assert_eq!(there(), 2.0);
     engine.fill("--clean").ok();
