@@ -193,7 +193,8 @@ fn known_as(of: &Table, columns: &[usize], values: &[Value]) -> String {
             value.number().map_or_else(|| value.text(), |number| number.to_string())
         }
         Type::Uuid => value.text().to_ascii_lowercase(),
-        _ if of.columns[column].folds => value.text().trim_end().to_lowercase(),
+        // No further than every database that folds: SQLite keeps letters apart that are not ASCII's.
+        _ if of.columns[column].folds => value.text().trim_end().to_ascii_lowercase(),
         _ => value.text().trim_end().to_owned(),
     };
     columns.iter().zip(values).map(part).collect::<Vec<_>>().join("\u{1f}")
