@@ -194,10 +194,9 @@ impl Database for Postgres {
         texts: &[String],
     ) -> Result<Vec<Option<String>>> {
         let of = &table.columns[column];
-        let padded = of.type_name == "character" || of.type_name.starts_with("character(");
         let compared = |text: &String| match of.folds {
             true => text.to_lowercase(),
-            false if padded => text.trim_end_matches(' ').to_owned(),
+            false if of.is_padded() => text.trim_end_matches(' ').to_owned(),
             false => text.clone(),
         };
         Ok(texts.iter().map(|text| Some(compared(text))).collect())

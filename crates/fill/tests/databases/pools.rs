@@ -87,11 +87,20 @@ INSERT INTO cafes VALUES (x'72656ee9');";
 }
 
 #[test]
-fn blanks_at_the_end_make_a_difference_where_the_collation_says_so() {
-    let sql = "CREATE TABLE codes (code VARCHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PRIMARY KEY);";
-    let Some(engine) = Engine::mariadb(sql) else { return };
-    asked_for(&engine, &["ab", "ab "]);
-    assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('ab', 'ab ')"), 2);
+fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
+    let sql = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY, name VARCHAR(40));";
+    let nopad = "(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PRIMARY";
+    let engines = [
+        Some(Engine::sqlite(sql)),
+        Engine::postgres(sql),
+        Engine::mariadb(&sql.replace("(9) PRIMARY", nopad)),
+    ];
+    for engine in engines.into_iter().flatten() {
+        asked_for(&engine, &["ab", "ab ", "ab  "]);
+        let found = "SELECT count(*) FROM codes WHERE code IN ('ab', 'ab ', 'ab  ')";
+        assert_eq!(engine.number(found), 3);
+        assert_eq!(engine.clean().expect("each is known again"), 20);
+    }
 }
 
 #[test]
