@@ -1,9 +1,10 @@
-//! Which server certificates a client accepts: those that the user named and what they signed ([`Trusted`]), or any
-//! ([`Unchecked`]).
+//! Which server certificates a client accepts: those that the user named, and what authorities among them signed
+//! ([`Trusted`]), or any ([`Unchecked`]).
 //!
 //! As with curl, a named certificate is trusted itself, and not only what it signed. rustls alone refuses it as a server's
 //! certificate if it is marked as an authority's, as `openssl req -x509` marks it, if its host name is in the subject only, or
-//! if it was signed by an authority that was not named. Its dates and its name are checked all the same.
+//! if it was signed by an authority that was not named. Its dates and its name are checked all the same. Nor does a named
+//! certificate that is not an authority's vouch for others, which rustls alone would accept.
 
 use std::sync::Arc;
 
@@ -174,7 +175,7 @@ impl ServerCertVerifier for Unchecked {
 /// they are good here.
 fn is_excused_if_named(why: &CertificateError) -> bool {
     match why {
-        CertificateError::UnknownIssuer => true,
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => true,
         CertificateError::Other(other) => is_of_authority(other),
         _ => is_about_name(why),
     }
@@ -331,6 +332,11 @@ mod tests {
         assert_eq!(judge(&own, &own, "localhost"), "trusted");
         assert!(judge(&own, &own, "other.test").contains("NotValidForName"));
         assert!(judge(&of_subject("localhost"), &own, "localhost").contains("UnknownIssuer"));
+        // Nor is it refused for an authority of the same name with another key.
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let both = Trusted::new(vec![signed().0, own.clone()], provider).unwrap();
+        assert_eq!(judged_by(&both, &own, "localhost"), "trusted");
+        assert!(judged_by(&both, &own, "other.test").contains("NotValidForName"));
     }
 
     #[test]
@@ -341,7 +347,7 @@ mod tests {
             // Nor beside one that may.
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let both = Trusted::new(vec![signed().0, named], provider).unwrap().for_any_name();
-            assert!(judged_by(&both, &other, "localhost").contains("UnknownIssuer"));
+            assert_ne!(judged_by(&both, &other, "localhost"), "trusted");
         }
         let (authority, own) = signed_as(IsCa::Ca(BasicConstraints::Constrained(0)));
         assert_eq!(judge(&authority, &own, "localhost"), "trusted");
