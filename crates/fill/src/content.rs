@@ -186,15 +186,21 @@ impl Written {
     }
 }
 
-/// A key as one text, whatever the way in which the database shows it.
+/// A key as one text, whatever the way in which the database shows it: never the same for two keys.
 fn known_as(of: &Table, columns: &[usize], values: &[Value]) -> String {
     let part = |(&column, value): (&usize, &Value)| match of.columns[column].kind {
         Type::Decimal { .. } | Type::Float => {
             value.number().map_or_else(|| value.text(), |number| number.to_string())
         }
         Type::Uuid => value.text().to_ascii_lowercase(),
-        _ if of.columns[column].folds => value.text().trim_end().to_lowercase(),
-        _ => value.text().trim_end().to_owned(),
+        _ => {
+            let (of, mut text) = (&of.columns[column], value.text());
+            if of.is_padded() {
+                text.truncate(text.trim_end_matches(' ').len());
+            }
+            // SQLite keeps letters apart that are not ASCII's.
+            if of.folds { text.to_ascii_lowercase() } else { text }
+        }
     };
     columns.iter().zip(values).map(part).collect::<Vec<_>>().join("\u{1f}")
 }

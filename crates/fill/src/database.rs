@@ -107,11 +107,7 @@ pub trait Database {
         table: &Table,
         column: usize,
         texts: &[String],
-    ) -> Result<Vec<Option<String>>> {
-        let folds = table.columns[column].folds;
-        let compared = |text: &String| if folds { text.to_lowercase() } else { text.clone() };
-        Ok(texts.iter().map(|text| Some(compared(text))).collect())
-    }
+    ) -> Result<Vec<Option<String>>>;
 
     /// Signs that the database is in use by others: replicas, clients that are connected and have written. What may
     /// not be looked at is left out.

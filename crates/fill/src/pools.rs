@@ -73,6 +73,7 @@ pub fn of_rows(
 ) -> Vec<PoolColumn> {
     let weight = weight.unwrap_or("weight");
     let mut sums: Vec<(String, BTreeMap<String, f64>)> = Vec::new();
+    let mut places = BTreeMap::<String, usize>::new();
     for row in rows.take(MOST_ROWS) {
         let told = row.iter().find(|(name, _)| name == weight);
         let number = told.and_then(|(_, text)| text.parse::<f64>().ok());
@@ -81,11 +82,10 @@ pub fn of_rows(
             if name == weight || value.is_empty() {
                 continue;
             }
-            let known = sums.iter().position(|(other, _)| *other == name);
-            let at = known.unwrap_or(sums.len());
-            if known.is_none() {
-                sums.push((name, BTreeMap::new()));
-            }
+            let at = *places.entry(name).or_insert_with_key(|name| {
+                sums.push((name.clone(), BTreeMap::new()));
+                sums.len() - 1
+            });
             *sums[at].1.entry(value).or_default() += number;
         }
     }

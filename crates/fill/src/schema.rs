@@ -320,6 +320,14 @@ pub struct Column {
     pub folds: bool,
 }
 
+impl Column {
+    /// Whether the database fills texts up with blanks, or takes those at the end away: `character(n)`.
+    pub fn is_padded(&self) -> bool {
+        let name = self.type_name.split('(').next().unwrap_or_default();
+        ["char", "character", "bpchar"].iter().any(|padded| name.eq_ignore_ascii_case(padded))
+    }
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {

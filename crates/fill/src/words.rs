@@ -284,6 +284,15 @@ pub fn hexadecimal(draws: &mut Draws, count: usize, out: &mut String) {
     }
 }
 
+/// Whether a text is a UUID in small letters.
+pub fn is_uuid(text: &str) -> bool {
+    let fits = |(at, c): (usize, u8)| match at {
+        8 | 13 | 18 | 23 => c == b'-',
+        _ => c.is_ascii_digit() || (b'a'..=b'f').contains(&c),
+    };
+    text.len() == 36 && text.bytes().enumerate().all(fits)
+}
+
 /// Appends a random UUID (RFC 9562, version 4) with 122 of these bits, the first 60 of `high` among them.
 pub fn uuid(high: u64, low: u64, out: &mut String) {
     let _ = write!(

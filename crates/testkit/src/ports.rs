@@ -14,7 +14,14 @@ pub fn reserved() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port");
     let address = listener.local_addr().expect("a bound socket has an address");
     let mut client = TcpStream::connect(address).expect("it listens");
-    let (accepted, _) = listener.accept().expect("a connection");
+    let own = client.local_addr().expect("a connected socket has an address");
+    // Who looks for a server that had the port before may have come first.
+    let accepted = loop {
+        let (accepted, from) = listener.accept().expect("a connection");
+        if from == own {
+            break accepted;
+        }
+    };
     // Whose side ends first keeps the port, in the state TIME_WAIT.
     accepted.shutdown(Shutdown::Write).expect("the connection stands");
     let rest = client.read(&mut [0]).expect("the end of the connection");

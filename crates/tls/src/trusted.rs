@@ -1,9 +1,10 @@
-//! Which server certificates a client accepts: those that the user named and what they signed ([`Trusted`]), or any
-//! ([`Unchecked`]).
+//! Which server certificates a client accepts: those that the user named, and what authorities among them signed
+//! ([`Trusted`]), or any ([`Unchecked`]).
 //!
 //! As with curl, a named certificate is trusted itself, and not only what it signed. rustls alone refuses it as a server's
 //! certificate if it is marked as an authority's, as `openssl req -x509` marks it, if its host name is in the subject only, or
-//! if it was signed by an authority that was not named. Its dates and its name are checked all the same.
+//! if it was signed by an authority that was not named. Its dates and its name are checked all the same. Nor does a named
+//! certificate that is not an authority's vouch for others, which rustls alone would accept.
 
 use std::sync::Arc;
 
@@ -18,14 +19,23 @@ use rustls::{
 
 /// The object identifier of a common name (2.5.4.3) in DER.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+/// The object identifier of basic constraints (2.5.29.19) in DER.
+const BASIC_CONSTRAINTS: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x13];
+/// Version 3 in DER, the first that has extensions.
+const VERSION_3: [u8; 5] = [0xa0, 0x03, 0x02, 0x01, 0x02];
+/// The boolean true in DER.
+const TRUE: [u8; 3] = [0x01, 0x01, 0xff];
 /// The kinds of text in DER that a name is written in: UTF-8, printable, ASCII.
 const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
 
-/// Accepts the certificates that the user named, and certificates that these signed.
+/// Accepts the certificates that the user named, and certificates that were signed by the authorities among these.
 #[derive(Debug)]
 pub struct Trusted {
-    /// Looks for a chain to a named certificate, and checks dates and names.
-    chains: Arc<WebPkiServerVerifier>,
+    /// Checks dates and names of a named certificate.
+    own: Arc<WebPkiServerVerifier>,
+    /// Looks for a chain to a named certificate of an authority, and checks dates and names. None if no authority was
+    /// named.
+    chains: Option<Arc<WebPkiServerVerifier>>,
     /// The named certificates, each with its subject in DER.
     named: Vec<(CertificateDer<'static>, Vec<u8>)>,
     /// Whether a certificate must be for the host that was connected to.
@@ -41,15 +51,21 @@ impl Trusted {
         certificates: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,
     ) -> Result<Self, Error> {
-        let mut store = RootCertStore::empty();
+        let (mut all, mut authorities) = (RootCertStore::empty(), RootCertStore::empty());
         for certificate in &certificates {
-            store.add(certificate.clone())?;
+            all.add(certificate.clone())?;
+            if may_sign(certificate) {
+                authorities.add(certificate.clone())?;
+            }
         }
-        let subjects: Vec<Vec<u8>> = store.roots.iter().map(|root| root.subject.to_vec()).collect();
-        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider);
-        let chains = builder.build().map_err(|error| Error::General(error.to_string()))?;
+        let subjects: Vec<Vec<u8>> = all.roots.iter().map(|root| root.subject.to_vec()).collect();
+        let chains = match authorities.is_empty() {
+            true => None,
+            false => Some(verifier(authorities, Arc::clone(&provider))?),
+        };
+        let own = verifier(all, provider)?;
         let named = certificates.into_iter().zip(subjects).collect();
-        Ok(Self { chains, named, checks_name: true })
+        Ok(Self { own, chains, named, checks_name: true })
     }
 
     /// The same, but accepts a certificate for any host.
@@ -57,6 +73,14 @@ impl Trusted {
     pub fn for_any_name(self) -> Self {
         Self { checks_name: false, ..self }
     }
+}
+
+fn verifier(
+    roots: RootCertStore,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<WebPkiServerVerifier>, Error> {
+    let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+    builder.build().map_err(|error| Error::General(error.to_string()))
 }
 
 impl ServerCertVerifier for Trusted {
@@ -68,9 +92,13 @@ impl ServerCertVerifier for Trusted {
         status: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let judged = self.chains.verify_server_cert(own, between, host, status, now);
-        let Err(Error::InvalidCertificate(why)) = &judged else { return judged };
         let named = self.named.iter().find(|(named, _)| named == own);
+        let chains = if named.is_some() { Some(&self.own) } else { self.chains.as_ref() };
+        let Some(chains) = chains else {
+            return Err(Error::InvalidCertificate(CertificateError::UnknownIssuer));
+        };
+        let judged = chains.verify_server_cert(own, between, host, status, now);
+        let Err(Error::InvalidCertificate(why)) = &judged else { return judged };
         match named {
             Some((_, subject)) if self.checks_name && is_excused_if_named(why) => {
                 is_for(own, subject, host).map(|()| ServerCertVerified::assertion())
@@ -87,7 +115,7 @@ impl ServerCertVerifier for Trusted {
         own: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls12_signature(message, own, signed)
+        self.own.verify_tls12_signature(message, own, signed)
     }
 
     fn verify_tls13_signature(
@@ -96,11 +124,11 @@ impl ServerCertVerifier for Trusted {
         own: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.chains.verify_tls13_signature(message, own, signed)
+        self.own.verify_tls13_signature(message, own, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
+        self.own.supported_verify_schemes()
     }
 }
 
@@ -147,7 +175,7 @@ impl ServerCertVerifier for Unchecked {
 /// they are good here.
 fn is_excused_if_named(why: &CertificateError) -> bool {
     match why {
-        CertificateError::UnknownIssuer => true,
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => true,
         CertificateError::Other(other) => is_of_authority(other),
         _ => is_about_name(why),
     }
@@ -159,6 +187,17 @@ fn is_about_name(why: &CertificateError) -> bool {
         why,
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }
     )
+}
+
+/// Whether a certificate may have signed others: it is marked as an authority's, or is too old to be marked at all. webpki
+/// does not ask this of certificates that are trusted, so the key of any server would do for all hosts.
+fn may_sign(certificate: &[u8]) -> bool {
+    let place = |of: [u8; 5]| certificate.windows(of.len()).position(|part| part == of);
+    let Some(at) = place(BASIC_CONSTRAINTS) else { return place(VERSION_3).is_none() };
+    let rest = &certificate[at + BASIC_CONSTRAINTS.len()..];
+    // First whether it is critical, then the head of a string of bytes, and in it that of a sequence.
+    let rest = rest.strip_prefix(&TRUE).unwrap_or(rest);
+    rest.get(4..).is_some_and(|members| members.starts_with(&TRUE))
 }
 
 /// Whether a certificate was refused for being marked as an authority's.
@@ -221,8 +260,13 @@ mod tests {
 
     /// An authority's certificate, and one for localhost that it signed.
     fn signed() -> (CertificateDer<'static>, CertificateDer<'static>) {
+        signed_as(IsCa::Ca(BasicConstraints::Unconstrained))
+    }
+
+    /// A certificate marked so, and one for localhost that it signed.
+    fn signed_as(marked: IsCa) -> (CertificateDer<'static>, CertificateDer<'static>) {
         let mut params = CertificateParams::default();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.is_ca = marked;
         params.distinguished_name.push(DnType::CommonName, "an authority");
         let key = KeyPair::generate().unwrap();
         let authority = params.self_signed(&key).unwrap().der().clone();
@@ -288,6 +332,25 @@ mod tests {
         assert_eq!(judge(&own, &own, "localhost"), "trusted");
         assert!(judge(&own, &own, "other.test").contains("NotValidForName"));
         assert!(judge(&of_subject("localhost"), &own, "localhost").contains("UnknownIssuer"));
+        // Nor is it refused for an authority of the same name with another key.
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let both = Trusted::new(vec![signed().0, own.clone()], provider).unwrap();
+        assert_eq!(judged_by(&both, &own, "localhost"), "trusted");
+        assert!(judged_by(&both, &own, "other.test").contains("NotValidForName"));
+    }
+
+    #[test]
+    fn a_named_certificate_of_a_server_signs_no_others() {
+        for marked in [IsCa::NoCa, IsCa::ExplicitNoCa] {
+            let (named, other) = signed_as(marked);
+            assert!(judge(&named, &other, "localhost").contains("UnknownIssuer"));
+            // Nor beside one that may.
+            let provider = Arc::new(rustls::crypto::ring::default_provider());
+            let both = Trusted::new(vec![signed().0, named], provider).unwrap().for_any_name();
+            assert_ne!(judged_by(&both, &other, "localhost"), "trusted");
+        }
+        let (authority, own) = signed_as(IsCa::Ca(BasicConstraints::Constrained(0)));
+        assert_eq!(judge(&authority, &own, "localhost"), "trusted");
     }
 
     #[test]

@@ -278,7 +278,7 @@ impl Database for Mysql {
         Ok(number(self, &sql)? > 0)
     }
 
-    /// The weights of its collation, in which case, accents and blanks at the end may make no difference.
+    /// The weights of its collation, in which case and accents may make no difference, nor in most blanks at the end.
     fn compared_as(
         &mut self,
         table: &Table,
@@ -301,10 +301,13 @@ impl Database for Mysql {
             let rows = chunk.iter().zip(0..);
             let rows: Vec<String> =
                 rows.map(|(text, n)| format!("SELECT {n} AS n, {} AS v", quoted(text))).collect();
+            let own = |text: &str| format!("CONVERT({text} USING {letters})");
+            let pads = format!("{} COLLATE {order} = {} COLLATE {order}", own("'a '"), own("'a'"));
             let sql = format!(
-                "SELECT IF(BINARY CONVERT(CONVERT(v USING {letters}) USING utf8mb4) = BINARY v, \
-                 HEX(WEIGHT_STRING(RTRIM(CONVERT(v USING {letters}) COLLATE {order}))), NULL) FROM ({}) AS texts ORDER BY n",
-                rows.join(" UNION ALL ")
+                "SELECT IF(BINARY CONVERT({own} USING utf8mb4) = BINARY v, \
+                 HEX(WEIGHT_STRING(IF({pads}, RTRIM({own}), {own}) COLLATE {order})), NULL) FROM ({}) AS texts ORDER BY n",
+                rows.join(" UNION ALL "),
+                own = own("v")
             );
             compared
                 .extend(all(self, &sql)?.into_iter().map(|row| row.into_iter().flatten().next()));

@@ -186,6 +186,22 @@ impl Database for Postgres {
         self.execute(&sql).map(|_| ())
     }
 
+    /// Texts of `character(n)` are shown with blanks at the end, which make no difference there.
+    fn compared_as(
+        &mut self,
+        table: &Table,
+        column: usize,
+        texts: &[String],
+    ) -> Result<Vec<Option<String>>> {
+        let of = &table.columns[column];
+        let compared = |text: &String| match of.folds {
+            true => text.to_lowercase(),
+            false if of.is_padded() => text.trim_end_matches(' ').to_owned(),
+            false => text.clone(),
+        };
+        Ok(texts.iter().map(|text| Some(compared(text))).collect())
+    }
+
     fn has_table(&mut self, name: &str) -> Result<bool> {
         let name = Dialect::Postgres.literal(&Dialect::Postgres.quoted(name));
         Ok(one(self, &format!("SELECT to_regclass({name}) IS NOT NULL"))?.as_deref() == Some("t"))

@@ -140,6 +140,18 @@ impl Database for Sqlite {
         self.execute(&sql).map(|_| ())
     }
 
+    /// Its `NOCASE` knows the letters of ASCII alone.
+    fn compared_as(
+        &mut self,
+        table: &Table,
+        column: usize,
+        texts: &[String],
+    ) -> Result<Vec<Option<String>>> {
+        let folds = table.columns[column].folds;
+        let compared = |text: &String| if folds { text.to_ascii_lowercase() } else { text.clone() };
+        Ok(texts.iter().map(|text| Some(compared(text))).collect())
+    }
+
     fn has_table(&mut self, name: &str) -> Result<bool> {
         let name = Dialect::Sqlite.literal(name);
         let sql =

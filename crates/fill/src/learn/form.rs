@@ -9,6 +9,7 @@ use crate::learn::FEW;
 use crate::schema::Type;
 use crate::times::{self, SECOND};
 use crate::value::Value;
+use crate::words::is_uuid;
 
 /// Texts from which on a form is believed that hardly anything else has; of numbers, [`FEW`].
 const SOME: usize = 3;
@@ -144,14 +145,6 @@ fn moment_of(text: &str) -> Option<Form> {
     let digits = text.strip_suffix(zone)?.split_once('.').map_or(0, |(_, part)| part.len());
     let known = [' ', 'T'].contains(&joint) && digits <= 6;
     known.then(|| Form::Moment { joint, digits, zone: zone.to_owned() })
-}
-
-fn is_uuid(text: &str) -> bool {
-    let fits = |(at, c): (usize, u8)| match at {
-        8 | 13 | 18 | 23 => c == b'-',
-        _ => c.is_ascii_digit() || (b'a'..=b'f').contains(&c),
-    };
-    text.len() == 36 && text.bytes().enumerate().all(fits)
 }
 
 fn is_email(text: &str) -> bool {

@@ -7,6 +7,7 @@ use super::Request;
 use crate::database::{Database, all};
 use crate::error::Result;
 use crate::schema::{Dialect, Schema, Type};
+use crate::words::is_uuid;
 
 /// Values of one query's list.
 const LIST: usize = 1000;
@@ -38,7 +39,7 @@ pub fn sort_pools(
                 most.is_none_or(|most| value.0.chars().count() <= most as usize)
                     && !value.0.contains('\0')
             }
-            Type::Uuid => value.0.len() == 36,
+            Type::Uuid => is_uuid(&value.0.to_ascii_lowercase()),
             _ => false,
         };
         // SQLite keeps UUIDs as text, as they were written.

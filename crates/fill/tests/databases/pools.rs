@@ -6,7 +6,9 @@ use super::engine::Engine;
 
 #[test]
 fn values_that_a_column_cannot_hold_are_counted() {
-    let engine = Engine::sqlite("CREATE TABLE items (id INTEGER PRIMARY KEY, name VARCHAR(3));\n");
+    let engine = Engine::sqlite(
+        "CREATE TABLE items (id INTEGER PRIMARY KEY, name VARCHAR(3), token UUID);\n",
+    );
     let database = &mut *engine.connect();
     let schema = database.schema().expect("a schema");
     let pool = |column: &str, values: &[&str]| {
@@ -22,10 +24,11 @@ fn values_that_a_column_cannot_hold_are_counted() {
         pools: vec![
             (pool("id", &["7", "9223372036854775808", "x"]), (0, 0)),
             (pool("name", &["abc"]), (0, 1)),
+            (pool("token", &["6F9619FF-8B86-D011-B42D-00C04FC964FF", &"z".repeat(36)]), (0, 2)),
         ],
     };
     let survey = fill::survey(database, &schema, &request).expect("a survey");
-    assert_eq!(survey.unfit, [((0, 0), 2)]);
+    assert_eq!(survey.unfit, [((0, 0), 2), ((0, 2), 1)]);
 }
 
 const SQL: &str = "CREATE TABLE categories (slug VARCHAR(40) PRIMARY KEY, name VARCHAR(40));
@@ -81,4 +84,50 @@ INSERT INTO cafes VALUES (x'72656ee9');";
     assert_eq!(unfit, 2, "one has letters that latin1 has not, one a zero byte");
     assert_eq!(engine.number("SELECT count(*) FROM cafes WHERE slug = 'cafe'"), 1);
     assert_eq!(engine.clean().expect("it goes"), 19);
+}
+
+#[test]
+fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
+    let sql = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY, name VARCHAR(40));";
+    let nopad = "(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PRIMARY";
+    let engines = [
+        Some(Engine::sqlite(sql)),
+        Engine::postgres(sql),
+        Engine::mariadb(&sql.replace("(9) PRIMARY", nopad)),
+    ];
+    for engine in engines.into_iter().flatten() {
+        asked_for(&engine, &["ab", "ab ", "ab  "]);
+        let found = "SELECT count(*) FROM codes WHERE code IN ('ab', 'ab ', 'ab  ')";
+        assert_eq!(engine.number(found), 3);
+        assert_eq!(engine.clean().expect("each is known again"), 20);
+    }
+}
+
+#[test]
+fn blanks_at_the_end_make_no_difference_to_characters_of_postgres() {
+    let sql = "CREATE TABLE codes (code CHAR(6) PRIMARY KEY, n INT);
+INSERT INTO codes VALUES ('ab', 1);";
+    let Some(engine) = Engine::postgres(sql) else { return };
+    asked_for(&engine, &["ab", "cd"]);
+    assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('ab', 'cd')"), 2);
+    assert_eq!(engine.clean().expect("it goes"), 19);
+}
+
+#[test]
+fn nocase_of_sqlite_folds_the_letters_of_ascii_alone() {
+    let sql = "CREATE TABLE codes (code VARCHAR(9) COLLATE NOCASE PRIMARY KEY, n INT);
+INSERT INTO codes VALUES ('\u{e9}t\u{e9}', 1);";
+    let engine = Engine::sqlite(sql);
+    asked_for(&engine, &["\u{c9}t\u{e9}", "\u{dc}ber", "\u{fc}ber", "Abc", "abc"]);
+    let found = "SELECT count(*) FROM codes WHERE code IN ('\u{c9}t\u{e9}', '\u{dc}ber', '\u{fc}ber', 'ABC')";
+    assert_eq!(engine.number(found), 4);
+    assert_eq!(engine.clean().expect("it goes"), 19);
+}
+
+/// Fills a table to 20 rows, among which are those that requests ask for.
+fn asked_for(engine: &Engine, values: &[&str]) {
+    let values = values.iter().map(|value| ((*value).to_owned(), 1.0)).collect();
+    let pool = PoolColumn { pool: "codes".into(), column: "code".into(), values };
+    let change = |request: &mut Request| request.pools.push((pool, (0, 0)));
+    engine.fill_with(&[("codes", 20)], change).expect("a fill");
 }

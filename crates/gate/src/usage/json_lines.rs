@@ -262,7 +262,9 @@ mod tests {
             let whole = objects(&batch).unwrap().len();
             let mut piece = vec![0; 1 << 16];
             while came.len() < whole {
+                let is_over = writing.is_finished();
                 match reader.read(&mut piece) {
+                    Ok(0) | Err(_) if is_over => break,
                     Ok(bytes) => came.extend_from_slice(&piece[..bytes]),
                     Err(_) => thread::sleep(LOOK),
                 }

@@ -142,9 +142,7 @@ fn one_request_tries_a_server_after_its_rest_whatever_else_ends() {
         };
         let reach = |connections: u64| {
             let clients: Vec<TcpStream> = (0..2).map(|_| begin()).collect();
-            while failing.connections() < connections || failing.requests() < connections {
-                std::thread::sleep(Duration::from_millis(5));
-            }
+            wait_until(|| failing.connections().min(failing.requests()) >= connections);
             clients
         };
         let before = reach(1);

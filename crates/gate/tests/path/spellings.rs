@@ -12,7 +12,9 @@ use gate::policy::{HeaderRules, PathPattern, PolicySettings, Route};
 use testkit::peer::{Peer, Step};
 use wire::ResponseTo;
 
-use crate::harness::{Front, answers, api, front_with, interfaces, some, upstream, with_keys};
+use crate::harness::{
+    Front, PATIENCE, answers, api, front_with, interfaces, some, upstream, with_keys,
+};
 
 /// A server that answers one request with these bytes once its last chunk has come; what it was sent.
 fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
@@ -21,7 +23,7 @@ fn recorder(answer: &'static [u8]) -> (SocketAddr, JoinHandle<String>) {
     let thread = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         let (mut came, mut block) = (Vec::new(), [0; 4096]);
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a time-out");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out");
         while !came.ends_with(b"\r\n\r\n") || !came.windows(3).any(|part| part == b"\n0\r") {
             match stream.read(&mut block).expect("bytes") {
                 0 => break,

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -441,7 +441,10 @@ fn ctrl_c_says_that_nothing_was_written() {
         let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap();
         u64::from_str_radix(mask, 16).unwrap() & 1 << 1 != 0
     };
+    // Of what has ended already nothing is caught.
+    let until = Instant::now() + Duration::from_secs(60);
     while !catches() {
+        assert!(Instant::now() < until, "it does not catch the signal");
         thread::sleep(Duration::from_millis(5));
     }
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();

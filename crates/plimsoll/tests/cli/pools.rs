@@ -325,7 +325,7 @@ fn interrupt_at(ending: &str) -> (Option<i32>, String, Vec<String>) {
         };
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
     };
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(60);
     while !kept().iter().any(|name| name.ends_with(ending)) {
         assert!(Instant::now() < until, "no {ending}: {:?}", kept());
         thread::sleep(Duration::from_millis(1));

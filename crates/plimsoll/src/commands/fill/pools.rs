@@ -73,10 +73,17 @@ fn of_file(name: &str, pool: &Pool, file: &str, bytes: &[u8]) -> Result<Vec<Pool
     let weight = pool.weight.as_deref();
     let usual = match format {
         FileFormat::Jsonl => {
-            let lines = bytes.split(|byte| *byte == b'\n');
-            let rows = lines.filter(|line| !line.trim_ascii().is_empty());
-            let rows: Result<Vec<Literal>, _> = rows.map(serde_json::from_slice).collect();
-            let rows = rows.map_err(|error| error.to_string())?;
+            let lines = bytes.split(|byte| *byte == b'\n').zip(1_usize..);
+            let lines = lines.filter(|(line, _)| !line.trim_ascii().is_empty());
+            let row = |(line, number): (&[u8], usize)| {
+                serde_json::from_slice::<Literal>(line).map_err(|error| {
+                    // The line that the error names is always the first.
+                    let why = error.to_string();
+                    let why = why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why);
+                    format!("line {number}, column {}: {why}", error.column())
+                })
+            };
+            let rows: Vec<Literal> = lines.map(row).collect::<Result<_, String>>()?;
             return Ok(fill::pools::of_rows(name, rows.iter().map(cells), weight));
         }
         FileFormat::Tsv => b'\t',

@@ -58,7 +58,7 @@ endpoints:
 ";
     engine.folder.put("shop.yaml", workload);
     let ended = engine.fill("--for shop.yaml --rows users=100").ok();
-    assert!(ended.stderr.contains("other.value is no key of a table"), "{ended:#?}");
+    assert!(ended.stderr.contains("other.value is not a key of a table"), "{ended:#?}");
     let there = || engine.number("SELECT count(*) FROM users WHERE id IN (777, 888)");
     assert_eq!(there(), 2.0);
     engine.fill("--clean").ok();
@@ -77,6 +77,11 @@ endpoints:
         assert_eq!(there(), 2.0, "{pool}");
         engine.fill("--clean").ok();
     }
+    engine.folder.put("ids.jsonl", "{\"id\": 777}\n\n{\"id\": 888\n");
+    let workload = "target: http://127.0.0.1:1\npools:\n  users: {file: ids.jsonl}\nendpoints: [path: '/${users.id}']\n";
+    engine.folder.put("shop.yaml", workload);
+    let ended = engine.fill("--for shop.yaml --rows users=100").ends(2);
+    assert!(ended.stderr.contains("ids.jsonl: line 3, column "), "{ended:#?}");
 }
 
 #[test]
