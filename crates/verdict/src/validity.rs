@@ -126,7 +126,7 @@ pub const RULES: &[Rule] = &[
                     {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING} of the responses, or of the attempts: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run and under a steady load, failures rose by {FAILING} of \
-                      the attempts, or of that time, and stayed, and responses did not slow down first: something \
+                      the attempts, or of that time, beyond chance, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
