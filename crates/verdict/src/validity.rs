@@ -29,7 +29,7 @@ pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
-pub use steady::stalls::{Stalls, stalls};
+pub use steady::stalls::{Stalls, stalls, stalls_in_words};
 pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
@@ -419,10 +419,10 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::Dips,
         condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
                     the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances; or all users \
-                    of a closed loop waited at once for {STALL} of the window in all, each time for {STALL_TIMES} times the p99",
+                    of a closed loop waited at once for {STALL} of the window in all, each time for {UNSERVED} or more and {STALL_TIMES} times the p99",
         consequence: "a note: a dip is caused by the server, and is a result",
-        advice: "Look at the dips listed, and at what the server did at those times. Means hide them.",
-        brief: "the server paused or slowed down: --details lists when",
+        advice: "Look at the dips or stalls listed, and at what the server did at those times. Means hide them.",
+        brief: "the server paused or slowed down: --details says more",
         check: steady::dips,
     },
     Rule {
