@@ -431,6 +431,6 @@ fn stalls_of_all_users_that_p99_does_not_show_are_told_by_their_sum() {
         ];
         let user_ns = 100 * SECOND;
         run.presence = Some(model::Presence { user_ns, silences, ..Default::default() });
-        assert_eq!(crate::validity::stalls_in_words(&run).is_some(), told);
+        assert_eq!(stalls_in_words(&run).is_some(), told);
     }
 }
