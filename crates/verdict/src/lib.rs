@@ -20,6 +20,7 @@
 pub mod audit;
 pub mod blocks;
 pub mod capacity;
+mod chance;
 mod changed_between_runs;
 pub mod changes;
 pub mod comparison;

@@ -47,6 +47,12 @@ pub(crate) fn failed_alike(run: &Run) -> Option<String> {
     Some(format!("{all} had status {status}{advice}"))
 }
 
+/// Whether most responses that failed by their status say that a limit on the rate was reached (429).
+pub(crate) fn is_limited(run: &Run) -> bool {
+    let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
+    limited.saturating_mul(2) > run.totals.errors.status
+}
+
 /// What to do about responses of this status, where the status says it.
 pub(crate) fn remedy(status: u16) -> Option<&'static str> {
     Some(match status {

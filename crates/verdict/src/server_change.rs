@@ -9,6 +9,7 @@ use model::{CurveRow, Reason, ReasonCode, Run, Sweep, Validity, Verdict};
 
 use crate::curve::sound;
 use crate::figures::{level_of, share};
+use crate::refused::is_limited;
 use crate::validity::{FAILING, SHORTEST_NS, between, is_constant, turned};
 
 /// What to do about it.
@@ -18,8 +19,10 @@ const ADVICE_SINCE: &str = "Find out what changed in the server since (a new ver
 /// The part of its window that a level is measured again for, and the least.
 const AGAIN: Nanos = 5;
 const AGAIN_NS: Nanos = SECOND;
-/// Attempts that must have failed in it, for the server to be another one by that.
-const FEWEST_FAILED: u64 = 3;
+/// Attempts that must have failed in it, for the server to be another one by that; and how many deviations more than before
+/// these must be: in so short a window a few more are chance.
+const FEWEST_FAILED: f64 = 3.0;
+const DEVIATIONS: f64 = 4.0;
 
 /// Makes the run of a level `INVALID` within which the server became far slower or faster for good; whether it did. At the
 /// `first` level one that became faster warmed up.
@@ -96,15 +99,19 @@ fn found_again(sweep: &Sweep) -> Option<(&'static str, [String; 2], bool)> {
 }
 
 /// The success of the level that was measured again, before and since, where far less succeeds than did: a generator that was
-/// held up makes nothing fail.
+/// held up makes nothing fail. Not where a limit on the rate was reached, which the levels between may have used up.
 fn fails_since(sweep: &Sweep) -> Option<[f64; 2]> {
     let again = sweep.again.as_ref()?;
     let held = sweep.levels.iter().find(|held| held.level == again.level)?;
     let (before, since) = (held.run.rates.success_ratio?, again.run.rates.success_ratio?);
-    let totals = &again.run.totals;
-    let failed = totals.attempts.saturating_sub(totals.succeeded);
-    let found = totals.limits.is_empty() && failed >= FEWEST_FAILED && before - since >= FAILING;
-    found.then_some([before, since])
+    let attempts = |run: &Run| run.totals.attempts as f64;
+    let failed = |run: &Run| run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
+    // As many would have failed of the server as it was.
+    let expected = failed(&held.run) / attempts(&held.run).max(1.0) * attempts(&again.run);
+    let more = failed(&again.run) - expected > DEVIATIONS * expected.sqrt();
+    let many = failed(&again.run) >= FEWEST_FAILED && more;
+    let by_limits = !again.run.totals.limits.is_empty() || is_limited(&again.run);
+    (many && !by_limits && before - since >= FAILING).then_some([before, since])
 }
 
 /// See [`between`], of the level that was measured again; none where the generator or its machine shaped either run.
@@ -223,6 +230,20 @@ mod tests {
         for (success, failed) in [(0.95, 4), (0.5, 2)] {
             assert_eq!(same_server(&swept_with(success, failed)), Some(true));
         }
+        // A limit on the rate, used up by the levels between.
+        let mut limited = swept_with(0.5, 4);
+        let totals = &mut limited.again.as_mut().expect("it was measured again").run.totals;
+        totals.errors.status = 4;
+        totals.statuses.insert(429, 4);
+        assert_eq!(same_server(&limited), Some(true));
+        // One in ten failed before, and by chance three of ten did since.
+        let mut chance = swept_with(0.7, 3);
+        let totals = &mut chance.again.as_mut().expect("it was measured again").run.totals;
+        (totals.attempts, totals.succeeded) = (10, 7);
+        let first = &mut chance.levels[0].run;
+        (first.totals.attempts, first.totals.succeeded) = (1_000, 900);
+        first.rates.success_ratio = Some(0.9);
+        assert_eq!(same_server(&chance), Some(true));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
 pub use responses::kind as kind_in_words;
 pub(crate) use steady::SHORTEST_NS;
-pub use steady::stalls::{Stalls, stalls};
+pub use steady::stalls::{Stalls, stalls, stalls_in_words};
 pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
@@ -126,7 +126,7 @@ pub const RULES: &[Rule] = &[
                     {HALF_FAILING} of that time; or an endpoint of several failed {ENOUGH} times or more and never succeeded, while the others mostly did",
         consequence: "INVALID above {ONLY_FAILING} of the responses, or of the attempts: QPS and latency are those of the error path. \
                       INVALID also when, in the middle of the run and under a steady load, failures rose by {FAILING} of \
-                      the attempts, or of that time, and stayed, and responses did not slow down first: something \
+                      the attempts, or of that time, beyond chance, and stayed, and responses did not slow down first: something \
                       broke; and when an endpoint never succeeded: the mix was not measured. Else a note: a server that sheds load is a valid result, but its QPS \
                       is not the load it carries",
         advice: "Look at the errors and status codes. Read the responses that succeeded as the load \
@@ -419,10 +419,10 @@ pub const RULES: &[Rule] = &[
         code: ReasonCode::Dips,
         condition: "throughput fell or latency rose for a while by far more than the run's own noise; or, under a steady load, \
                     the longest responses of {STALLS} seconds or more were {LONGER} times as long as usual, alike, at even distances; or all users \
-                    of a closed loop waited at once for {STALL} of the window in all, each time for {STALL_TIMES} times the p99",
+                    of a closed loop waited at once for {STALL} of the window in all, each time for {UNSERVED} or more and {STALL_TIMES} times the p99",
         consequence: "a note: a dip is caused by the server, and is a result",
-        advice: "Look at the dips listed, and at what the server did at those times. Means hide them.",
-        brief: "the server paused or slowed down: --details lists when",
+        advice: "Look at the dips or stalls listed, and at what the server did at those times. Means hide them.",
+        brief: "the server paused or slowed down: --details says more",
         check: steady::dips,
     },
     Rule {

@@ -285,9 +285,11 @@ fn command_of(line: &[OsString]) -> Command {
 /// What to do instead of a word that has no flag before it.
 fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if text.contains("Usage: plimsoll target") {
-        let address =
-            if word.contains(':') { word.to_owned() } else { format!("127.0.0.1:{word}") };
-        return Some(format!(": use --listen {address}"));
+        let is_port = word.parse::<u16>().is_ok();
+        let address = if is_port { format!("127.0.0.1:{word}") } else { word.to_owned() };
+        let is_address = is_port || word.contains(':') && !word.contains('/');
+        let advice = || format!(": use --listen {address}");
+        return Some(if is_address { advice() } else { ": leave it out".to_owned() });
     }
     if text.contains("Usage: plimsoll tune show") || text.contains("Usage: plimsoll tune predict") {
         return Some(format!(": use --notebook {word}"));
@@ -377,14 +379,6 @@ mod tests {
         for (line, advice) in [
             ("http://127.0.0.1:8080/x", "use `plimsoll run http://127.0.0.1:8080/x`"),
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
-            ("sweeep http://h/", "did you mean `sweep`?"),
-            ("rnu http://h/", "did you mean `run`?"),
-            ("gaet", "did you mean `gate`?"),
-            ("wrk -c 10 http://h/", "a load is `plimsoll run URL`"),
-            ("rn http://h/", "did you mean `run`?"),
-            ("bench http://h/", "a load is `plimsoll run URL`"),
-            ("version", "`plimsoll --version`"),
-            ("completions bash", "`plimsoll generate DIR`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
             ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
             ("run -q 100 http://h/", "-q takes no value"),
@@ -450,6 +444,14 @@ mod tests {
     #[test]
     fn words_without_a_flag_are_met_with_what_to_type() {
         for (line, advice) in [
+            ("sweeep http://h/", "did you mean `sweep`?"),
+            ("rnu http://h/", "did you mean `run`?"),
+            ("gaet", "did you mean `gate`?"),
+            ("wrk -c 10 http://h/", "a load is `plimsoll run URL`"),
+            ("rn http://h/", "did you mean `run`?"),
+            ("bench http://h/", "a load is `plimsoll run URL`"),
+            ("version", "`plimsoll --version`"),
+            ("completions bash", "`plimsoll generate DIR`"),
             ("resume out", "`plimsoll sweep --resume DIR` goes on"),
             ("show", "`plimsoll report` prints the last result"),
             ("compare", "such as http://127.0.0.1:8080/ http://127.0.0.1:8081/; see"),
@@ -495,6 +497,7 @@ mod tests {
             ("run http://h/ -s -k", "-q prints nothing while running"),
             ("run http://h/ --ouput d", "results go to a folder with --out DIR"),
             ("calibrate http://h/", "found: leave it out; see"),
+            ("target /x/y", "found: leave it out; see"),
             ("run http://h/ -H", "such as --header 'Accept: text/html'"),
             ("run http://h/ -Z", "use -c N"),
             ("run http://h/ -F a=@b.png", "and `plimsoll import curl FILE` makes one; see"),

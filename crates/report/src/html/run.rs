@@ -11,7 +11,7 @@ use model::validity::Verdict;
 
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
-use verdict::validity::{shows_no_rate, stalls};
+use verdict::validity::{shows_no_rate, stalls_in_words};
 
 use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
@@ -247,7 +247,7 @@ fn dips(run: &Run) -> Markup {
         cells.push(html! { (parts::outside(&dip.endpoints.join(", "))) });
         cells
     };
-    let stalls = stalls(run).map(|stalls| stalls.words());
+    let stalls = stalls_in_words(run);
     html! {
         h3 { "Dips" }
         @if let Some(stalls) = &stalls { p { "Stalls: " (stalls) "." } }

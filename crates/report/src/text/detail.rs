@@ -6,7 +6,7 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words, stalls};
+use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words, stalls_in_words};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -32,7 +32,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         statuses(run, style),
         kinds(run, style),
         errors(run, style),
-        stalls(run).map(|stalls| named(style, "Stalls", &[stalls.words()])),
+        stalls_in_words(run).map(|words| named(style, "Stalls", &[words])),
         dips(run, style),
         spectrum::section(run, style),
         generator(run, style),

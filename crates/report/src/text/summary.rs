@@ -11,7 +11,7 @@ use model::validity::{Reason, Verdict};
 use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
 use verdict::exit;
-use verdict::validity::{brief_advice, shows_no_rate, stalls};
+use verdict::validity::{brief_advice, shows_no_rate, stalls_in_words};
 
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
@@ -168,7 +168,7 @@ fn load(run: &Run, style: Style) -> String {
     for (name, words) in [
         ("Handshakes", handshakes(run).map(|words| words.replacen("TLS handshakes: ", "", 1))),
         ("Users", detail::users(run)),
-        ("Stalls", stalls(run).map(|stalls| stalls.words())),
+        ("Stalls", stalls_in_words(run)),
         ("Dips", dips(run)),
     ] {
         out += &words.map_or_else(String::new, |words| line(style, name, &words));
@@ -592,6 +592,22 @@ mod tests {
                 reason.len() == 2 && reason[0].contains(&format!("had status {status}")),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn stalls_of_all_users_are_told_wherever_dips_are() {
+        let mut run = fixture::sound::closed();
+        let stall = model::Silence { to_ns: 450_000_000, ended: true, ..Default::default() };
+        let (user_ns, silences) = (100_000_000_000, vec![stall; 3]);
+        run.presence = Some(model::Presence { user_ns, silences, ..Default::default() });
+        let words = "all users waited at once for 1.35s";
+        for text in [
+            summary(&run, at(80)),
+            crate::text::details(&run, false, at(80)),
+            crate::html::run(&run),
+        ] {
+            assert!(text.contains(words), "{text}");
         }
     }
 

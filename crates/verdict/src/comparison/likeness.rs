@@ -3,6 +3,7 @@
 use model::{Run, Verdict};
 
 use super::responses::{self, DIFFER};
+use crate::chance::beyond_chance;
 use crate::figures::{counted, share};
 
 /// How a reason begins where shares of success differ.
@@ -12,10 +13,6 @@ const MAY_DIFFER: [&str; 7] =
     ["header fields", "body", "duration", "warm-up", "time-out", "TLS", "mix of endpoints"];
 /// Shares of success that lie closer together than this are alike.
 const LEAST: f64 = 0.001;
-/// Attempts at least by which they must lie apart.
-const SEVERAL: f64 = 5.0;
-/// Deviations beyond which a difference of shares is no chance.
-const DEVIATIONS: f64 = 4.0;
 
 /// Why the second run must not be judged against the first, one sentence each; empty when they are alike: the same
 /// environment, responses of the same kinds, figures that may be believed. `names` are what the reader calls them.
@@ -90,14 +87,4 @@ fn successes(a: &Run, b: &Run) -> Option<String> {
     let attempts = |run: &Run| run.totals.attempts as f64;
     beyond_chance([one, other], [attempts(a), attempts(b)], LEAST)
         .then(|| format!("{SUCCEED} ({} against {} of the attempts)", share(one), share(other)))
-}
-
-/// Whether two shares, each of this many, lie further apart than `least`, and than chance has them.
-pub(super) fn beyond_chance([one, other]: [f64; 2], of: [f64; 2], least: f64) -> bool {
-    let [n, m] = of.map(|n| n.max(1.0));
-    let both = (one * n + other * m) / (n + m);
-    let deviation = (both * (1.0 - both) * (1.0 / n + 1.0 / m)).sqrt();
-    let apart = (one - other).abs();
-    // So few that differ are no normal distribution.
-    apart * n.min(m) >= SEVERAL && apart > least.max(DEVIATIONS * deviation)
 }

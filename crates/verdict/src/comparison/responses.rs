@@ -9,7 +9,7 @@ use model::interval::begins;
 use model::kinds::ResponseKind;
 use model::{CommonestResponse, Run};
 
-use super::likeness::beyond_chance;
+use crate::chance::beyond_chance;
 use crate::changes::LENGTHS_APART;
 use crate::error_words::{plain, reads_as_error};
 use crate::figures::{counted, share};

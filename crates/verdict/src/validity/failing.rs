@@ -8,9 +8,10 @@ use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
 use super::responses::shown;
 use super::steady::inside;
 use super::{Finding, endpoints};
+use crate::chance::beyond_chance;
 use crate::figures::{grouped, rate, share};
 use crate::gone::gone;
-use crate::refused::{failed_alike, remedy};
+use crate::refused::{failed_alike, is_limited, remedy};
 
 /// Share of responses that fail above which QPS says too much of what is carried.
 pub(crate) const FAILING: f64 = 0.1;
@@ -168,9 +169,8 @@ struct Began {
 /// before it, as of a server that is overloaded and sheds, nor where a limit on the rate was reached (429) or the load
 /// itself changed. Of failures that are few and slow the share is that of the users' time.
 fn failures_began(run: &Run, few: bool) -> Option<Began> {
-    let limited = run.totals.statuses.get(&429).copied().unwrap_or(0);
     let varied = !run.plan.stages.is_empty() || run.plan.recorded.is_some();
-    if varied || limited.saturating_mul(2) > run.totals.errors.status {
+    if varied || is_limited(run) {
         return None;
     }
     let failures = Failures::of(run, few);
@@ -208,12 +208,18 @@ fn of_slices(run: &Run) -> Vec<Part> {
     if others as f64 > OTHERS * failed as f64 {
         return Vec::new();
     }
-    let part = |slice: &Slice| Part {
-        start_ns: slice.start_ns,
-        duration_ns: slice.duration_ns,
-        attempts: slice.response_counts.iter().map(|&(_, n)| n).fold(0, u64::saturating_add),
-        failed: slice.failed,
-        response_ns: slice.percentiles.p50_ns,
+    let part = |slice: &Slice| {
+        let counts = slice.response_counts.iter();
+        let attempts = counts.clone().map(|&(_, n)| n).fold(0, u64::saturating_add);
+        // As of blocks the mean, which grows also where only some of the requests queue.
+        let sum_ns: f64 = counts.map(|&(longest_ns, n)| longest_ns as f64 * n as f64).sum();
+        Part {
+            start_ns: slice.start_ns,
+            duration_ns: slice.duration_ns,
+            attempts,
+            failed: slice.failed,
+            response_ns: (sum_ns / attempts.max(1) as f64) as Nanos,
+        }
     };
     inside(run).into_iter().map(part).filter(|part| part.attempts >= ENOUGH).collect()
 }
@@ -258,8 +264,10 @@ impl Failures {
         let slower = last as f64 > SLOWER * first as f64;
         let rare = steady.iter().all(|part| self.share_of_one(part) <= after / 2.0);
         let many = self.filling.is_none() || failed(since) >= ENOUGH as f64;
-        let begins =
-            after >= before + FAILING && self.stay(since, after) && rare && many && !slower;
+        // Where few attempts are made, the shares of parts differ by chance.
+        let rises = after > before
+            && beyond_chance([before, after], [self.all(steady), self.all(since)], FAILING);
+        let begins = rises && self.stay(since, after) && rare && many && !slower;
         let inside = self.share_of_one(&until[at - 1]) > before + FAILING / 2.0;
         let first = if inside { &until[at - 1] } else { &since[0] };
         begins.then_some(Began { at_ns: first.start_ns, before, since: after })
@@ -281,12 +289,16 @@ impl Failures {
     }
 
     fn share_of(&self, parts: &[Part]) -> f64 {
-        let all = match self.filling {
+        // Some took longer than the mean, or began before these parts.
+        (failed(parts) / self.all(parts).max(1.0)).min(1.0)
+    }
+
+    /// What the share is of: attempts, or the failures that fill the time.
+    fn all(&self, parts: &[Part]) -> f64 {
+        match self.filling {
             Some(filling) => filling * sum(parts, |part| part.duration_ns),
             None => sum(parts, |part| part.attempts),
-        };
-        // Some took longer than the mean, or began before these parts.
-        (failed(parts) / all.max(1.0)).min(1.0)
+        }
     }
 }
 

@@ -21,6 +21,9 @@ pub(super) const SEEN_NS: Nanos = 50 * MILLISECOND;
 /// its memory waits for none, but for a few when it runs something for the first time.
 pub(super) const PAGED: f64 = 20.0;
 
+/// How much longer than the window the time may be of which gaps are a share.
+const SLACK: f64 = 1.05;
+
 /// Gaps of one kind over a window.
 struct Gaps {
     /// Share of the window that was lost, 0..=1.
@@ -46,13 +49,21 @@ impl Gaps {
         affected.then_some(Verdict::LowerBound)
     }
 
-    /// How long they were: `for 1.20 % of the window, 30ms at a time`.
-    fn words(&self) -> String {
+    /// How long they were: `for 1.20 % of the window, 30ms at a time`. One that is longer than all of the window's together
+    /// was behind it.
+    fn words(&self, window_ns: Nanos) -> String {
         let longest = show_duration(self.longest_ns);
-        if self.share > 0.0 {
+        let in_window_ns = self.share * window_ns as f64;
+        if self.longest_ns as f64 <= in_window_ns * SLACK {
             return format!("for {} of the window, {longest} at a time", percent(self.share));
         }
-        format!("{longest} at a time, behind the window, where its last responses were awaited")
+        let of_window = match self.share > 0.0 {
+            true => format!("for {} of the window, and ", percent(self.share)),
+            false => String::new(),
+        };
+        format!(
+            "{of_window}{longest} at a time, behind the window, where its last responses were awaited"
+        )
     }
 
     /// Whether the longest gap, with the time of catching up behind it, is short beside the median response time: such gaps
@@ -100,7 +111,7 @@ pub(super) fn paused(run: &Run) -> Option<Finding> {
         longest_ns: workers().map(|worker| worker.paused_max_ns).max().unwrap_or(0),
     };
     let stopped = gaps.verdict(run).filter(|_| !by_quota(run, worst.paused_ratio)).map(|verdict| {
-        let not_running = format!("a worker was not running {}", gaps.words());
+        let not_running = format!("a worker was not running {}", gaps.words(run.totals.duration_ns));
         let queued = worst.queued_ratio;
         let evidence = if queued > worst.paused_ratio {
             format!(
@@ -131,7 +142,7 @@ fn as_a_whole(run: &Run) -> Option<Finding> {
     let evidence = format!(
         "the generator stood still with all its threads {}, {}",
         often(gaps.count),
-        gaps.words()
+        gaps.words(run.totals.duration_ns)
     );
     Some((verdict, evidence))
 }

@@ -66,6 +66,7 @@ fn of_run(code: ReasonCode) -> Vec<Named> {
             ("LONGER", grouped(steady::stalls::LONGER, 0)),
             ("STALL", share(gone::STALL.0)),
             ("STALL_TIMES", gone::STALL_TIMES.to_string()),
+            ("UNSERVED", time(steady::stalls::UNSERVED_NS)),
         ],
         ReasonCode::ObservedLate => vec![
             ("UNSEEN", time(observed::UNSEEN_NS)),

@@ -26,7 +26,7 @@ const MANY_APART: (usize, f64) = (8, 2.25);
 /// How much longer than planned a point may be.
 const SLACK: f64 = 1.05;
 /// The shortest time without service that counts among several.
-const UNSERVED_NS: Nanos = 100 * MILLISECOND;
+pub(crate) const UNSERVED_NS: Nanos = 100 * MILLISECOND;
 
 /// Stalls of about one length at even distances, all through the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,19 +56,28 @@ impl Stalls {
     }
 }
 
+/// The stalls of a run in words, of either kind.
+pub fn stalls_in_words(run: &Run) -> Option<String> {
+    stalls(run).map(|stalls| stalls.words()).or_else(|| unserved(run))
+}
+
 /// Times in which all users of a closed loop waited, each too short for the server to have been away, that together are a
 /// part of the window which percentiles do not show: a user that waits makes no requests.
 pub(super) fn unserved(run: &Run) -> Option<String> {
     let (plan, (part, fewest)) = (&run.plan, STALL);
-    let pauses = plan.think_ns.is_some() || plan.pace_ns.is_some();
-    let users_wait = plan.rate_per_s.is_none() && !pauses && u64::from(plan.connections) >= fewest;
+    // The steps of flows may have pauses of their own; and at the end of a count the users with the last responses wait alone.
+    let pauses = plan.think_ns.is_some() || plan.pace_ns.is_some() || !plan.mix.flows.is_empty();
+    let all_ask = plan.rate_per_s.is_none() && plan.requests.is_none() && !pauses;
+    let users_wait = all_ask && u64::from(plan.connections) >= fewest;
     if !users_wait || gone(run).is_some() {
         return None;
     }
     let least_ns = UNSERVED_NS.max(STALL_TIMES.saturating_mul(run.service_ns.p99));
     let silences = run.presence.iter().flat_map(|presence| &presence.silences);
+    // Where attempts failed meanwhile, users did not wait.
+    let waited = silences.filter(|silence| silence.failed_slots == 0);
     let lengths: Vec<Nanos> =
-        silences.map(Silence::duration_ns).filter(|&length| length >= least_ns).collect();
+        waited.map(Silence::duration_ns).filter(|&length| length >= least_ns).collect();
     let all_ns = lengths.iter().copied().fold(0, Nanos::saturating_add);
     let share = all_ns as f64 / run.totals.duration_ns.max(1) as f64;
     let longest = lengths.iter().max().filter(|_| share >= part)?;

@@ -58,6 +58,41 @@ fn errors_that_begin_in_the_middle_of_a_short_run_are_dated() {
     }
 }
 
+/// The verdict on a short run with this many responses in each half second, of which these fail, and a third of which takes
+/// so many milliseconds.
+fn of_halves(responses: u64, failed: [u64; 5], third_ms: [u64; 5]) -> Verdict {
+    let mut run = closed();
+    let (all, bad) = (5 * responses, failed.iter().sum::<u64>());
+    run.totals.duration_ns = 5 * SECOND / 2;
+    (run.totals.attempts, run.totals.requests, run.totals.succeeded) = (all, all, all - bad);
+    run.totals.errors.add(ErrorClass::Status, bad);
+    run.totals.statuses = [(200, all - bad), (503, bad)].into();
+    let slice = |(at, (failed, ms)): (u64, (u64, u64))| Slice {
+        start_ns: at * SECOND / 2,
+        duration_ns: SECOND / 2,
+        phase: "window".into(),
+        failed,
+        response_counts: vec![
+            (2 * MILLISECOND, responses - responses / 3),
+            (ms * MILLISECOND, responses / 3),
+        ],
+        ..Slice::default()
+    };
+    run.slices = (0..).zip(failed.into_iter().zip(third_ms)).map(slice).collect();
+    crate::validity::failing::failing(&run).expect("many failures").0
+}
+
+#[test]
+fn a_few_more_failures_of_a_few_requests_are_chance() {
+    assert_eq!(of_halves(20, [1, 2, 2, 6, 6], [2; 5]), Verdict::Valid);
+    assert_eq!(of_halves(200, [10, 20, 20, 60, 60], [2; 5]), Verdict::Invalid);
+}
+
+#[test]
+fn a_server_that_sheds_what_only_some_requests_wait_for_is_overloaded() {
+    assert_eq!(of_halves(200, [10, 20, 20, 60, 60], [2, 10, 20, 20, 20]), Verdict::Valid);
+}
+
 /// Users that wait 2.5 s for an error leave seconds without any between.
 #[test]
 fn errors_that_come_in_waves_stay_all_the_same() {

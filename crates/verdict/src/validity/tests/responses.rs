@@ -29,8 +29,7 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "all 10,000 responses had status 404: check the URL. If it is no failure, name it \
-             with --success.",
+            "all 10,000 responses had status 404: check the URL. If it is no failure, use --success.",
         ),
         (
             "no credentials",
