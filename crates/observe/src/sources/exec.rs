@@ -281,7 +281,7 @@ mod tests {
         let line = r#"{"schema":"plimsoll.sample/1","at_unix_ns":5,"counters":{"a":1}}"#;
         let taken = taken(&format!("echo '{line}'; echo garbage; echo why >&2; exit 3"), 3);
         assert_eq!(taken[0].counters["a"], 1);
-        assert!(taken[1].error.as_ref().unwrap().contains("no sample: `garbage`"), "{taken:?}");
+        assert!(taken[1].error.as_ref().unwrap().contains("not a sample: `garbage`"), "{taken:?}");
         let ended = taken[2].error.as_ref().unwrap();
         assert!(ended.contains("exit status: 3") && ended.contains("why"), "{ended}");
     }
