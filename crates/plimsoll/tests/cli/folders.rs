@@ -114,7 +114,7 @@ fn a_file_stands_for_its_folder_only_where_it_is_its_result() {
     fs::copy(folder.path().join("out/run.json"), folder.path().join("out/older.json")).unwrap();
     folder
         .plimsoll("report out/older.json")
-        .refuses(2, "no file that a folder's result is read from");
+        .refuses(2, "is not a file that a folder's result is read from");
     for name in ["run.json", "run.journal", "report.html", "timeline.csv"] {
         folder.plimsoll(&format!("report out/{name}")).measured().prints("c=2");
     }

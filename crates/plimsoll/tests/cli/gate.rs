@@ -369,7 +369,7 @@ fn the_admin_api_tells_what_it_refuses_as_problems() {
         ("POST", "/v1/keys", "", 422, "JSON object"),
         ("POST", "/v1/keys", "[\"mallory\"]", 422, "JSON object"),
         ("POST", "/v1/keys", "[]", 422, "JSON object"),
-        ("POST", "/v1/keys", "{\"owner\": ", 400, "no JSON"),
+        ("POST", "/v1/keys", "{\"owner\": ", 400, "not JSON"),
         ("POST", "/v1/keys", "{\"ower\": \"bo\"}", 422, "`owner`"),
         ("POST", "/v1/keys", "{\"burst\": 5}", 422, "a burst belongs to a rate"),
         ("POST", "/v1/keys", "{\"expires_s\": 1000000000}", 422, "has expired"),

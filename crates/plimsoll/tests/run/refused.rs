@@ -30,7 +30,7 @@ fn numbers_and_lengths_of_time() {
         ("-c 0", "-c 0"),
         ("-c -1", "-1"),
         ("-c many", "many"),
-        ("-c 2000000", "at most 1000000"),
+        ("-c 2000000", "at most 1,000,000"),
         ("-c 99999999999999999999", "99999999999999999999"),
         ("-t 5 -c 4", "or leave -t out; the time-out is -T TIME"),
         ("-t 0", "-t 0"),
