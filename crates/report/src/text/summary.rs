@@ -598,6 +598,8 @@ mod tests {
     #[test]
     fn stalls_of_all_users_are_told_wherever_dips_are() {
         let mut run = fixture::sound::closed();
+        // A page says what happened over time where there is something to draw.
+        run.timeline = fixture::drawn::closed_loop().timeline;
         let stall = model::Silence { to_ns: 450_000_000, ended: true, ..Default::default() };
         let (user_ns, silences) = (100_000_000_000, vec![stall; 3]);
         run.presence = Some(model::Presence { user_ns, silences, ..Default::default() });
