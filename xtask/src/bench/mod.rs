@@ -161,6 +161,12 @@ const CASES: &[Case] = &[
         &[],
         hold::through,
     ),
+    case(
+        "gate-busy-poll",
+        "latency that the gateway adds, with busy_poll and without",
+        &[],
+        passage::busy_poll,
+    ),
     case("gate-reports", "latency while usage is reported", &[], passage::reports),
     case("parse", "instructions to read a response", &[VALGRIND], instructions::parse),
 ];

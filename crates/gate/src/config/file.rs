@@ -54,8 +54,8 @@ pub struct Config {
     #[schemars(with = "Option<usize>")]
     pub workers: Option<Spanned<usize>>,
     /// How long a worker looks for the next event before it sleeps, after each event (default 0s, at most 1ms). Where a
-    /// sleeping processor takes long to wake, as in most virtual machines, `300us` makes the gateway add less latency; its
-    /// workers use more processor time, up to a processor each.
+    /// sleeping processor takes long to wake, as in most virtual machines, `300us` makes the gateway add less latency far
+    /// below full load; its workers use more processor time, up to a processor each.
     #[schemars(with = "Option<Duration>")]
     pub busy_poll: Option<Spanned<Duration>>,
 }

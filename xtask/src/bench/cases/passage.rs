@@ -30,51 +30,39 @@ const WARM_UP_S: f64 = 0.5;
 const STOPPED: Duration = Duration::from_millis(2);
 const BETWEEN_STOPS: Duration = Duration::from_millis(38);
 
-/// A gateway that does not sleep between two requests, and its settings.
-const BUSY: &str = "busy";
-const BUSY_POLL: &str = "busy_poll = \"300us\"\n";
-
-/// What is added to latency at a rate, as the gateway comes and with `busy_poll`, and what nginx adds.
+/// What is added to latency at a rate, and what nginx adds.
 pub fn latency(bench: &Bench, rate_per_s: u32) -> Result<Vec<Row>> {
     let transit = Transit::build()?;
     let upstream = transit.upstream();
-    let names = ["gate", BUSY, "nginx"];
-    let plimsoll = bench.plimsoll()?;
-    let proxies = [
-        Proxy::gate(plimsoll, &upstream, "")?.before_others()?,
-        Proxy::gate(plimsoll, &upstream, BUSY_POLL)?.favoured()?,
-        Proxy::nginx(&upstream)?.before_others()?,
-    ];
+    let gate = Proxy::gate(bench.plimsoll()?, &upstream, "")?.before_others()?;
+    let proxies = [gate, Proxy::nginx(&upstream)?.before_others()?];
     let load = Load { connections: CONNECTIONS, rate_per_s, seconds: bench.seconds };
-    let (mut passages, mut used) = ([vec![], vec![], vec![]], [vec![], vec![], vec![]]);
+    let (mut passages, mut busy) = ([vec![], vec![]], [vec![], vec![]]);
     for round in 0..=bench.rounds {
-        for which in in_turn::<3>(round) {
+        for which in in_turn(round) {
             let before = proxies[which].cpu_us()?;
-            let passage = run(&transit, &proxies[which], load, round, names[which])?;
+            let passage = run(&transit, &proxies[which], load, round, ["gate", "nginx"][which])?;
             let spent_us = proxies[which].cpu_us()? - before;
             let runs = f64::from(passage.repeated + 1);
             // The first round opens connections upstream and warms up.
             if round > 0 {
-                used[which].push(spent_us / 1e4 / (f64::from(bench.seconds) + WARM_UP_S) / runs);
+                busy[which].push(spent_us / 1e4 / (f64::from(bench.seconds) + WARM_UP_S) / runs);
                 passages[which].push(passage);
             }
         }
     }
-    let [ours, busy, theirs] = used.map(|percent: Vec<f64>| Spread::of(&percent).median);
-    println!(
-        "  of core 1 the gateway had {ours:.0} %, {busy:.0} % with busy_poll, nginx {theirs:.0} %"
-    );
+    let [ours, theirs] = busy.map(|percent: Vec<f64>| Spread::of(&percent).median);
+    println!("  of core 1 the gateway had {ours:.0} %, nginx {theirs:.0} %");
     let slowed = stopped(bench, &transit, &proxies[0], load)?;
-    let [ours, busy, nginx] = &passages;
-    let mut rows = added(&format!("{rate_per_s}/s"), ours, nginx)?;
-    rows.extend(added(&format!("{rate_per_s}/s with busy_poll"), busy, nginx)?);
+    let mut rows = added(rate_per_s, &passages)?;
     rows.push(slowed);
     Ok(rows)
 }
 
-/// All of them, another one first each time.
-fn in_turn<const N: usize>(round: u32) -> [usize; N] {
-    std::array::from_fn(|place| (round as usize + place) % N)
+/// Both, the first of them first every other time.
+fn in_turn(round: u32) -> [usize; 2] {
+    let first = round as usize % 2;
+    [first, 1 - first]
 }
 
 fn run(transit: &Transit, proxy: &Proxy, load: Load, round: u32, name: &str) -> Result<Passage> {
@@ -97,35 +85,75 @@ fn left_out(passages: &[Passage]) -> Result<String> {
     Ok(format!("{:.1} % of the time left out, {repeated} runs repeated", mean * 100.0))
 }
 
-fn added(rate: &str, ours: &[Passage], nginx: &[Passage]) -> Result<Vec<Row>> {
+fn added(rate_per_s: u32, passages: &[Vec<Passage>; 2]) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (quantile, most_us) in [("p50", 60.0), ("p99", 300.0)] {
-        let of = |passages| each(passages, |passage| passage.between_us(quantile));
-        let all = each(ours, |passage| passage.with_left_out_us(quantile))?;
-        let (kept, theirs) = (of(ours)?, of(nginx)?);
+        let of = |which: usize| each(&passages[which], |passage| passage.between_us(quantile));
+        let all = each(&passages[0], |passage| passage.with_left_out_us(quantile))?;
+        let (ours, theirs) = (of(0)?, of(1)?);
         rows.push(Row {
-            what: format!("gate: latency added at {rate}, {quantile}"),
+            what: format!("gate: latency added at {rate_per_s}/s, {quantile}"),
             unit: Unit::Microseconds,
-            spread: Spread::of(&kept),
+            spread: Spread::of(&ours),
             reach: Reach::AtMost(most_us),
             detail: format!(
                 "nginx adds {:.1} us; {}: {:.1} us with it",
                 Spread::of(&theirs).median,
-                left_out(ours)?,
+                left_out(&passages[0])?,
                 Spread::of(&all).median
             ),
         });
         if quantile == "p99" {
             rows.push(Row {
-                what: format!("gate: p99 added at {rate} over nginx's"),
+                what: format!("gate: p99 added at {rate_per_s}/s over nginx's"),
                 unit: Unit::Ratio,
-                spread: Spread::of_ratios(&kept, &theirs),
+                spread: Spread::of_ratios(&ours, &theirs),
                 reach: Reach::AtMost(1.0),
-                detail: format!("of nginx's runs {}", left_out(nginx)?),
+                detail: format!("of nginx's runs {}", left_out(&passages[1])?),
             });
         }
     }
     Ok(rows)
+}
+
+/// A rate far below what a gateway carries: its core sleeps between most pairs of events.
+const SELDOM_PER_S: u32 = 8_000;
+/// Longer than most pauses between two events at that rate.
+const BUSY_POLL: &str = "busy_poll = \"300us\"\n";
+
+/// What `busy_poll` saves of the added latency, far below full load.
+pub fn busy_poll(bench: &Bench) -> Result<Vec<Row>> {
+    let transit = Transit::build()?;
+    let gate = |settings: &str| -> Result<Proxy> {
+        Proxy::gate(bench.plimsoll()?, &transit.upstream(), settings)?.favoured()
+    };
+    let proxies = [gate(BUSY_POLL)?, gate("")?];
+    let load = Load { connections: CONNECTIONS, rate_per_s: SELDOM_PER_S, seconds: bench.seconds };
+    let mut passages = [vec![], vec![]];
+    for round in 0..=bench.rounds {
+        for which in in_turn(round) {
+            let passage = run(&transit, &proxies[which], load, round, ["busy", "gate"][which])?;
+            if round > 0 {
+                passages[which].push(passage);
+            }
+        }
+    }
+    let row = |quantile: &str, reach| -> Result<Row> {
+        let of = |which: usize| each(&passages[which], |passage| passage.between_us(quantile));
+        let (busy, without) = (of(0)?, of(1)?);
+        Ok(Row {
+            what: format!("gate: {quantile} added at {SELDOM_PER_S}/s with busy_poll over without"),
+            unit: Unit::Ratio,
+            spread: Spread::of_ratios(&busy, &without),
+            reach,
+            detail: format!(
+                "{:.1} us; {:.1} us without",
+                Spread::of(&busy).median,
+                Spread::of(&without).median
+            ),
+        })
+    };
+    Ok(vec![row("p50", Reach::AtMost(0.9))?, row("p99", Reach::AtMost(1.0))?])
 }
 
 /// The same of a gateway that is stopped every now and then: a measurement that does not tell is none.
@@ -266,7 +294,7 @@ pub fn slow_clients(bench: &Bench) -> Result<Row> {
     let elsewhere = TcpListener::bind("127.0.0.1:0")?;
     let (mut without, mut beside) = (Vec::new(), Vec::new());
     for round in 0..=bench.rounds {
-        for which in in_turn::<2>(round) {
+        for which in in_turn(round) {
             let accepting = (which == 0).then_some(&elsewhere);
             let address = accepting.map_or(Ok(gate.address), TcpListener::local_addr)?;
             let over = AtomicBool::new(false);
