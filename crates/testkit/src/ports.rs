@@ -4,6 +4,8 @@
 
 use std::io::Read as _;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::thread;
+use std::time::Duration;
 
 /// An address at which nobody listens, and whose port the kernel gives for a minute to nobody who asks for any. A server
 /// that names it gets it, if it sets `SO_REUSEADDR` as servers do.
@@ -26,6 +28,11 @@ pub fn reserved() -> SocketAddr {
     accepted.shutdown(Shutdown::Write).expect("the connection stands");
     let rest = client.read(&mut [0]).expect("the end of the connection");
     assert_eq!(rest, 0, "nothing was sent");
+    drop((accepted, client, listener));
+    // A child that another thread begins has copies of all files until it executes its program.
+    while TcpStream::connect(address).is_ok() {
+        thread::sleep(Duration::from_millis(1));
+    }
     address
 }
 
