@@ -34,20 +34,6 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// The address with a port on which no other process listens, for listeners that share it with each other alone: the kernel
-/// would let them share it with another server too, and give each a part of the clients. Keep what comes with it until the
-/// first of them listens: it holds a port that the kernel has chosen.
-///
-/// # Errors
-/// When the address is not local, is taken, or may not be bound.
-pub fn claim(address: SocketAddr) -> io::Result<(SocketAddr, Option<TcpListener>)> {
-    if address.port() == 0 {
-        let listener = listen(address)?;
-        return Ok((listener.local_addr()?, Some(listener)));
-    }
-    Ok((TcpListener::bind(address)?.local_addr()?, None))
-}
-
 /// Whether a peer waits to be accepted, as far as is known: where that cannot be asked, one may.
 pub(crate) fn has_peers(listener: &TcpListener) -> bool {
     let mut looked = [PollFd::new(listener, PollFlags::IN)];
