@@ -16,15 +16,11 @@ use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
 };
+use x509_parser::parse_x509_certificate;
+use x509_parser::x509::X509Version;
 
 /// The object identifier of a common name (2.5.4.3) in DER.
 const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
-/// The object identifier of basic constraints (2.5.29.19) in DER.
-const BASIC_CONSTRAINTS: [u8; 5] = [0x06, 0x03, 0x55, 0x1d, 0x13];
-/// Version 3 in DER, the first that has extensions.
-const VERSION_3: [u8; 5] = [0xa0, 0x03, 0x02, 0x01, 0x02];
-/// The boolean true in DER.
-const TRUE: [u8; 3] = [0x01, 0x01, 0xff];
 /// The kinds of text in DER that a name is written in: UTF-8, printable, ASCII.
 const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
 
@@ -192,12 +188,9 @@ fn is_about_name(why: &CertificateError) -> bool {
 /// Whether a certificate may have signed others: it is marked as an authority's, or is too old to be marked at all. webpki
 /// does not ask this of certificates that are trusted, so the key of any server would do for all hosts.
 fn may_sign(certificate: &[u8]) -> bool {
-    let place = |of: [u8; 5]| certificate.windows(of.len()).position(|part| part == of);
-    let Some(at) = place(BASIC_CONSTRAINTS) else { return place(VERSION_3).is_none() };
-    let rest = &certificate[at + BASIC_CONSTRAINTS.len()..];
-    // First whether it is critical, then the head of a string of bytes, and in it that of a sequence.
-    let rest = rest.strip_prefix(&TRUE).unwrap_or(rest);
-    rest.get(4..).is_some_and(|members| members.starts_with(&TRUE))
+    parse_x509_certificate(certificate).is_ok_and(|(_, certificate)| {
+        certificate.is_ca() || certificate.version() != X509Version::V3
+    })
 }
 
 /// Whether a certificate was refused for being marked as an authority's.
