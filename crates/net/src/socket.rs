@@ -23,6 +23,13 @@ const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 /// # Errors
 /// When the address is not local, is taken, or may not be bound.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = shareable(address)?;
+    socket.listen(ACCEPT_QUEUE)?;
+    Ok(socket.into())
+}
+
+/// A socket bound to an address that others may share.
+fn shareable(address: SocketAddr) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(true)?;
@@ -30,8 +37,30 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         socket.set_only_v6(true)?;
     }
     socket.bind(&address.into())?;
-    socket.listen(ACCEPT_QUEUE)?;
-    Ok(socket.into())
+    Ok(socket)
+}
+
+/// An address where no other process listens, held until the listeners of this process stand there.
+#[derive(Debug)]
+pub struct Claim {
+    /// Where to listen; the port is the one that the kernel chose where 0 was asked for.
+    pub address: SocketAddr,
+    /// Bound and not listening: no connection can come to it, and the kernel gives its port to nobody who lets it
+    /// choose one.
+    _bound: Socket,
+}
+
+/// Claims the address for listeners with `SO_REUSEPORT`. They would not notice that they share it: the kernel would
+/// let them share it with another server, and give each a part of the clients.
+///
+/// # Errors
+/// When the address is not local, somebody listens there, or it may not be bound.
+pub fn claim(address: SocketAddr) -> io::Result<Claim> {
+    let bound = shareable(address)?;
+    let address = bound.local_addr()?.as_socket().unwrap_or(address);
+    // Without `SO_REUSEPORT`: refused beside any listener.
+    drop(TcpListener::bind(address)?);
+    Ok(Claim { address, _bound: bound })
 }
 
 /// Whether a peer waits to be accepted, as far as is known: where that cannot be asked, one may.
@@ -165,6 +194,25 @@ mod tests {
     use std::net::{Ipv4Addr, TcpStream};
 
     use super::*;
+
+    #[test]
+    fn a_claimed_port_is_for_the_listeners_of_this_process() {
+        let claimed = claim((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
+        // The kernel does not choose it for others, however often they ask.
+        let others: Vec<_> = (0..200)
+            .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("another port"))
+            .collect();
+        assert!(others.iter().all(|other| other.local_addr().expect("one") != claimed.address));
+        let (one, two) = (listen(claimed.address), listen(claimed.address));
+        let error = claim(claimed.address).expect_err("they listen there");
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        // A connection comes to those that listen, not to what is bound only.
+        drop(two);
+        for _ in 0..20 {
+            TcpStream::connect(claimed.address).expect("it listens");
+            one.as_ref().expect("a listener").accept().expect("a connection");
+        }
+    }
 
     #[test]
     fn a_peer_that_waits_is_known() {

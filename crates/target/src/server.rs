@@ -1,6 +1,6 @@
 //! The threads of the server, from start to stop.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Sender, channel};
@@ -53,8 +53,10 @@ impl Server {
         let threads = options.threads.unwrap_or_else(|| default_threads(room));
         let io = options.io.unwrap_or_else(best_io);
         let shared = Arc::new(Shared::new(&options, threads, clock::now())?);
+        let claim = socket::claim(options.listen)
+            .map_err(|cause| StartError::Listen { address: options.listen, cause })?;
         let start = Start {
-            listen: claim(options.listen)?,
+            listen: claim.address,
             io,
             own_files: threads > 1 && room < CONNECTIONS && !options.share_files,
             long_lived: options.responses_per_connection() > 1,
@@ -134,13 +136,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// The address with a port on which no other process listens. A listener that shares its port would not
-/// notice: the kernel would let it share with another server, and give each a part of the clients.
-fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
-    let alone = TcpListener::bind(address).and_then(|listener| listener.local_addr());
-    alone.map_err(|cause| StartError::Listen { address, cause })
 }
 
 /// One for each processor, or more where it takes more file tables to hold the connections.

@@ -250,18 +250,11 @@ fn listen(
     if !listener.sockets.is_empty() {
         return Ok((listener.address, listener.sockets.clone()));
     }
-    let address = claim(listener.address)?;
-    let socket = |_| socket::listen(address).map(Arc::new);
+    let refused = |cause| StartError::Listen { address: listener.address, cause };
+    let claim = socket::claim(listener.address).map_err(refused)?;
+    let socket = |_| socket::listen(claim.address).map(Arc::new);
     let sockets: io::Result<_> = (0..workers).map(socket).collect();
-    let sockets = sockets.map_err(|cause| StartError::Listen { address, cause })?;
-    Ok((address, sockets))
-}
-
-/// The address with a port on which no other process listens. A listener that shares its port would not notice: the
-/// kernel would let it share with another server, and give each a part of the clients.
-fn claim(address: SocketAddr) -> Result<SocketAddr, StartError> {
-    let alone = TcpListener::bind(address).and_then(|listener| listener.local_addr());
-    alone.map_err(|cause| StartError::Listen { address, cause })
+    Ok((claim.address, sockets.map_err(refused)?))
 }
 
 fn best_io() -> net::Io {
