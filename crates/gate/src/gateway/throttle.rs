@@ -50,7 +50,7 @@ impl OnAndOff {
     }
 }
 
-/// What a message that a state began is followed by, where it began and ended so often before.
+/// What follows a message about a state that began and ended so often before it.
 pub(super) fn came_and_went(times: u64) -> String {
     if times == 0 {
         return String::new();
