@@ -7,6 +7,7 @@ mod evaluate;
 mod injective;
 mod read;
 mod token;
+mod union;
 
 pub use evaluate::{holds, like, number};
 pub use injective::kept_apart;
@@ -146,19 +147,7 @@ fn collect(condition: &Expr, found: &mut Vec<(usize, Bound)>) -> bool {
             }
             whole
         }
-        // A value that may be NULL besides: NULL satisfies any condition anyway. Of other columns nothing follows.
-        Expr::Logic(Logic::Or, parts) if parts.len() == 2 => match (&parts[0], &parts[1]) {
-            (Expr::IsNull(value), rest) | (rest, Expr::IsNull(value)) => {
-                let mut of_rest = Vec::new();
-                let whole = collect(rest, &mut of_rest);
-                let same = of_rest.iter().all(|(column, _)| **value == Expr::Column(*column));
-                if same {
-                    found.append(&mut of_rest);
-                }
-                whole && same
-            }
-            _ => false,
-        },
+        Expr::Logic(Logic::Or, parts) => union::either(parts, found),
         Expr::Compare(relation, left, right) => {
             compared(*relation, left, right, found)
                 || compared(relation.turned(), right, left, found)

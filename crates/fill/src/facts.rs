@@ -49,6 +49,10 @@ pub struct TableFacts {
     pub parents: Vec<ParentKeys>,
     /// The first hidden row number, for a table in SQLite that has no key.
     pub first_rowid: i64,
+    /// The condition that says which rows have a partition. Partitions come and go without the table being another one,
+    /// so that it is no part of the schema.
+    #[serde(default)]
+    pub partitions: Option<String>,
 }
 
 /// What is known of a column.

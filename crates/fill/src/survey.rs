@@ -108,6 +108,7 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
             of.weights = (weights(&pool.there), weights(&pool.missing));
         }
         if sizes[at].add > 0 {
+            facts.partitions = database.partitions(table)?;
             learn(database, table, request.seed, &mut facts)?;
             uniques(database, table, &mut facts)?;
             links(database, schema, at, &mut facts)?;
@@ -216,7 +217,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 let mut trailing = 0;
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let short = most.is_some_and(|most| most <= 3);
-                let checked = is_checked(table, column);
+                let checked = is_checked(table, column, facts.partitions.as_deref());
                 let pattern = pattern_of(table, column);
                 let mut taken = BTreeSet::new();
                 database.query(&sql, &mut |row| {
@@ -255,9 +256,10 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
     Ok(())
 }
 
-/// Whether a condition names a column.
-fn is_checked(table: &Table, column: usize) -> bool {
+/// Whether a condition names a column, or the one of the table's partitions does.
+fn is_checked(table: &Table, column: usize, partitions: Option<&str>) -> bool {
     table.checks.iter().any(|check| table.columns_of(check).contains(&column))
+        || partitions.is_some_and(|text| table.named_in(text).contains(&column))
 }
 
 /// The number of an address of the block that unique ones are taken from; a network's is that of its address.

@@ -57,6 +57,55 @@ fn no_bound_follows_for_others_than_the_column_that_may_be_null() {
 }
 
 #[test]
+fn what_follows_from_each_of_several_conditions_follows_from_all_of_them() {
+    let text = |t: &str| t.to_owned();
+    let list = |values: &[&str]| Bound::OneOf(values.iter().map(|value| text(value)).collect());
+    for (condition, wanted, whole) in [
+        ("a = 1 OR a = 2 OR a = 1", vec![(0, list(&["1", "2"]))], true),
+        ("s = 'x' OR s IN ('y', 'z') OR s IS NULL", vec![(2, list(&["x", "y", "z"]))], true),
+        ("s = 'x' OR s = 'y' OR a IS NULL", vec![], false),
+        // Conditions of partitions, as PostgreSQL prints them.
+        (
+            "((t IS NOT NULL) AND (t >= '2020-02-01'::date) AND (t < '2020-03-01'::date)) OR \
+             ((t IS NOT NULL) AND (t >= '2020-01-01'::date) AND (t < '2020-02-01'::date))",
+            vec![
+                (3, Bound::Filled),
+                (3, Bound::From(text("2020-01-01"), false)),
+                (3, Bound::To(text("2020-03-01"), true)),
+            ],
+            false,
+        ),
+        (
+            "(((a > 9) OR ((a = 9) AND (b >= 5))) AND ((a < 10) OR ((a = 10) AND (b < 3))))",
+            vec![(0, Bound::From(text("9"), false)), (0, Bound::To(text("10"), false))],
+            false,
+        ),
+        (
+            "(a < '100'::bigint) OR ((a >= '100'::bigint) AND (a < '99999'::bigint))",
+            vec![(0, Bound::To(text("99999"), true))],
+            false,
+        ),
+        ("(a >= 3 AND b = 2) OR (NOT ((a IS NOT NULL) AND (a >= 3)))", vec![], false),
+        ("a > 3 OR satisfies_hash_partition('16456'::oid, 2, 0, a)", vec![], false),
+    ] {
+        assert_eq!(bounds(&read_one(condition)), (wanted, whole), "{condition}");
+    }
+}
+
+#[test]
+fn a_time_is_compared_with_a_literal_that_has_a_zone() {
+    let noon = [Value::Moment(43_200_000_000)];
+    for (condition, wanted) in [
+        ("a >= '1970-01-01 12:00:00+00'::timestamp with time zone", true),
+        ("a < '1970-01-01 12:00:00+00'::timestamp with time zone", false),
+        ("'1970-01-01 12:00:00+00' = a", true),
+        ("a < '1970-01-01 12:00:00.5+00'", true),
+    ] {
+        assert_eq!(holds(&read_one(condition), &noon), Some(wanted), "{condition}");
+    }
+}
+
+#[test]
 fn conditions_are_judged_in_three_valued_logic() {
     let row =
         [Value::Int(5), Value::Null, Value::Text("ab@c".into()), Value::Date(0), Value::Bool(true)];

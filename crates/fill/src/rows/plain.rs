@@ -420,22 +420,40 @@ impl Plain {
     }
 
     fn time(&self, row: u64, rows: u64, draws: &mut Draws) -> Value {
-        let span = YEARS * 365 * DAY;
+        let (from, to) = self.window();
+        let span = to.saturating_sub(from) as f64;
         let share = draws.unit();
         let micros = match self.kind {
             Kind::Birth => self.until - (18.0 * 365.25 + share * 60.0 * 365.25) as i64 * DAY,
             // Rows with higher numbers were made later.
             Kind::Created => {
                 let passed = (row as f64 + share) / rows.max(1) as f64;
-                self.until - span + (span as f64 * passed) as i64
+                from + (span * passed) as i64
             }
-            _ => self.until - (span as f64 * share) as i64,
+            _ => to - (span * share) as i64,
         };
         let number = match self.of {
             Type::Date => micros.div_euclid(DAY) as f64,
             _ => (micros.div_euclid(SECOND) * SECOND) as f64,
         };
         self.number(self.limits.clamp(number))
+    }
+
+    /// The times that rows lie between, in microseconds since 1970: the last years as far as conditions allow them, or
+    /// else what these allow.
+    fn window(&self) -> (i64, i64) {
+        let span = YEARS * 365 * DAY;
+        let unit = if self.of == Type::Date { DAY } else { 1 };
+        let micros = |edge: f64| (edge as i64).saturating_mul(unit);
+        let (low, high) = self.limits.range;
+        let (low, high) = (low.map(micros), high.map(|last| micros(last).saturating_add(unit)));
+        let from = low.map_or(self.until - span, |low| low.max(self.until - span));
+        let to = high.map_or(self.until, |high| high.min(self.until));
+        match (low, high) {
+            _ if from < to => (from, to),
+            (Some(low), high) => (low, high.unwrap_or(low.saturating_add(span))),
+            (None, high) => (high.unwrap_or(self.until).saturating_sub(span), to),
+        }
     }
 
     /// The number as a value, or the nearest that is allowed.
