@@ -218,7 +218,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let short = most.is_some_and(|most| most <= 3);
                 let checked = is_checked(table, column, facts.partitions.as_deref());
-                let pattern = pattern_of(table, column);
+                let pattern = pattern_of(dialect, table, column);
                 let mut taken = BTreeSet::new();
                 database.query(&sql, &mut |row| {
                     let text = row.first().copied().flatten().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Conditions as the three databases print them.
 
 use super::*;
+use crate::schema::Dialect;
 use crate::value::Value;
 
 fn column(name: &str) -> Option<usize> {
@@ -8,7 +9,11 @@ fn column(name: &str) -> Option<usize> {
 }
 
 fn read_one(text: &str) -> Expr {
-    read(text, &column)
+    // Where brackets leave no doubt, the database does not matter.
+    let all = [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite];
+    let [first, others @ ..] = all.map(|dialect| read(text, dialect, &column));
+    others.iter().for_each(|other| assert_eq!(*other, first, "{text}"));
+    first
 }
 
 #[test]
@@ -166,6 +171,49 @@ fn what_is_computed_of_other_values_is_another_value() {
     ] {
         assert_eq!(kept_apart(expression, &column), wanted, "{expression}");
     }
+}
+
+#[test]
+fn operators_bind_as_in_each_database() {
+    for (dialect, condition, wanted) in [
+        (Dialect::Sqlite, "a = b < 3", "a = (b < 3)"),
+        (Dialect::Sqlite, "a < b = 1", "(a < b) = 1"),
+        (Dialect::Sqlite, "a < 5 IS NULL", "(a < 5) IS NULL"),
+        (Dialect::Sqlite, "a = b LIKE 'x'", "(a = b) LIKE 'x'"),
+        (Dialect::Sqlite, "a < b BETWEEN 0 AND a < 9", "(a < b) BETWEEN 0 AND (a < 9)"),
+        (Dialect::Sqlite, "a == 5", "a = 5"),
+        (Dialect::Sqlite, "NOT a = b", "NOT (a = b)"),
+        (Dialect::Mysql, "a = b < 3", "(a = b) < 3"),
+        (Dialect::Mysql, "a = b LIKE 'x'", "a = (b LIKE 'x')"),
+        (Dialect::Mysql, "a < b IN (0, 1)", "a < (b IN (0, 1))"),
+        (Dialect::Mysql, "a BETWEEN b AND 5 = 1", "(a BETWEEN b AND 5) = 1"),
+        (Dialect::Mysql, "a IS NULL <> (b IS NULL)", "(a IS NULL) <> (b IS NULL)"),
+        (Dialect::Mysql, "a = 1 || b = 2", "(a = 1) OR (b = 2)"),
+        (Dialect::Postgres, "a = b IS NULL", "(a = b) IS NULL"),
+        (Dialect::Postgres, "a = b IN (true)", "a = (b IN (true))"),
+    ] {
+        let read = |text| read(text, dialect, &column);
+        assert_ne!(read(wanted), Expr::Unknown, "{wanted}");
+        assert_eq!(read(condition), read(wanted), "{condition}");
+    }
+    let escaped = |dialect| read(r"s LIKE 'a\_%'", dialect, &column);
+    assert_eq!(escaped(Dialect::Postgres), Expr::Unknown);
+    assert_ne!(escaped(Dialect::Sqlite), Expr::Unknown);
+    // Texts that are joined are no alternatives.
+    for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+        let row = [Value::Int(1), Value::Int(2)];
+        assert_eq!(holds(&read("a = 1 || b", dialect, &column), &row), None);
+    }
+}
+
+#[test]
+fn escapes_of_texts_are_read_where_there_are_some() {
+    let condition = r"s = '\\d\'x''y\%'";
+    let wanted = Expr::Text(r"\d'x'y\%".to_owned());
+    let equal = |right| Expr::Compare(Relation::Equal, Box::new(Expr::Column(2)), Box::new(right));
+    assert_eq!(read(condition, Dialect::Mysql, &column), equal(wanted));
+    let plain = read(r"s = '\d''x'", Dialect::Postgres, &column);
+    assert_eq!(plain, equal(Expr::Text(r"\d'x".to_owned())));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     if of.add == 0 {
         return Ok(made);
     }
-    let conditions = Conditions::of(table, of.partitions.as_deref())?;
+    let conditions = Conditions::of(schema.dialect, table, of.partitions.as_deref())?;
     let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
     for (maker, column) in makers.iter_mut().zip(&table.columns) {
         if column.generated.is_some() {

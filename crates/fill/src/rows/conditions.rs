@@ -4,14 +4,14 @@ use super::equations::{self, Equation};
 use super::limits::Limits;
 use crate::check::{self, Bound, Expr, Logic, Relation};
 use crate::error::{Result, unsatisfiable};
-use crate::schema::{Check, Table, Type};
+use crate::schema::{Check, Dialect, Table, Type};
 
 /// The name of the condition that the partitions of a table set together.
 const OF_PARTITIONS: &str = "to fit a partition";
 
 /// The pattern of LIKE that conditions prescribe for a column.
-pub fn pattern_of(table: &Table, column: usize) -> Option<String> {
-    let conditions = Conditions::of(table, None).ok()?;
+pub fn pattern_of(dialect: Dialect, table: &Table, column: usize) -> Option<String> {
+    let conditions = Conditions::of(dialect, table, None).ok()?;
     conditions.limits.into_iter().nth(column)?.like
 }
 
@@ -32,7 +32,7 @@ impl Conditions {
     ///
     /// # Errors
     /// Where they allow no row, or a column no value.
-    pub fn of(table: &Table, partitions: Option<&str>) -> Result<Self> {
+    pub fn of(dialect: Dialect, table: &Table, partitions: Option<&str>) -> Result<Self> {
         let of_partitions = partitions.map(|text| Check {
             rule: OF_PARTITIONS.to_owned(),
             text: text.to_owned(),
@@ -47,7 +47,7 @@ impl Conditions {
                 Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
                 _ => table.column_meant(name),
             };
-            let condition = check::read(&rule.text, &column);
+            let condition = check::read(&rule.text, dialect, &column);
             let named = table.columns_of(rule);
             if named.is_empty() && check::holds(&condition, &[]) == Some(false) {
                 let why = format!("{}: its condition {} allows no row", table.name, rule.rule);

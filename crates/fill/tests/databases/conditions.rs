@@ -46,6 +46,16 @@ fn texts_are_of_the_pattern_of_glob() {
 }
 
 #[test]
+fn comparisons_bind_as_in_sqlite() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE parts (id INTEGER PRIMARY KEY, low BOOLEAN NOT NULL, n INT NOT NULL, CHECK (low = n < 500));\n",
+    );
+    engine.fill(&[("parts", 300)]).expect("a fill");
+    assert!(engine.number("SELECT count(*) FROM parts WHERE low") > 50);
+    assert!(engine.number("SELECT count(*) FROM parts WHERE NOT low") > 50);
+}
+
+#[test]
 fn rows_meet_conditions_that_ask_what_is_null() {
     let sql = "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
 CREATE TABLE firms (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
