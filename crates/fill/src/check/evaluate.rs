@@ -71,6 +71,11 @@ fn evaluate(expr: &Expr, row: &[Value]) -> Option<Outcome> {
             Outcome::Text(text) => Outcome::Bool(like(&text, pattern, *exact)),
             _ => return None,
         },
+        Expr::Matches(value, pattern) => match evaluate(value, row)? {
+            Outcome::Null => Outcome::Null,
+            Outcome::Text(text) => Outcome::Bool(pattern.holds(&text)),
+            _ => return None,
+        },
         Expr::Arithmetic(sign, left, right) => {
             match (evaluate(left, row)?, evaluate(right, row)?) {
                 (Outcome::Null, _) | (_, Outcome::Null) => Outcome::Null,

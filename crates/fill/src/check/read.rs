@@ -2,7 +2,7 @@
 //! once; which operator binds more is a matter of the database.
 
 use super::token::{Token, tokens};
-use super::{Expr, Function, Logic, Relation};
+use super::{Expr, Function, Logic, Pattern, Relation};
 use crate::schema::Dialect;
 
 /// Nested brackets at most.
@@ -159,8 +159,8 @@ impl Reader<'_> {
             }
             "~" | "~*" | "!~" | "!~*" => {
                 self.at += 1;
-                self.operand(level)?;
-                return Some(Expr::Unknown);
+                let found = self.matches(left, level, !mark.ends_with('*'))?;
+                return Some(if mark.starts_with('!') { negated(found) } else { found });
             }
             _ => return Some(left),
         };
@@ -221,13 +221,16 @@ impl Reader<'_> {
                         let pattern = pattern.replace('*', "%").replace('?', "_");
                         Expr::Like(Box::new(left), pattern, true)
                     }
+                    Expr::Text(glob) => Pattern::of_glob(&glob)
+                        .map_or(Expr::Unknown, |pattern| Expr::Matches(Box::new(left), pattern)),
                     _ => Expr::Unknown,
                 })
             }
             "regexp" | "rlike" => {
                 self.at += 1;
-                self.operand(level)?;
-                Some(Expr::Unknown)
+                // Most collations of MySQL's fold case; what it means in SQLite is up to who defines it.
+                let found = self.matches(left, level, false)?;
+                Some(if self.mysql() { found } else { Expr::Unknown })
             }
             _ => Some(left),
         }
@@ -242,6 +245,16 @@ impl Reader<'_> {
             }
             _ => Expr::Unknown,
         })
+    }
+
+    /// A regular expression.
+    fn matches(&mut self, left: Expr, level: Level, exact: bool) -> Option<Expr> {
+        let right = self.operand(level)?;
+        let pattern = match &right {
+            Expr::Text(text) => Pattern::read(text, exact),
+            _ => None,
+        };
+        Some(pattern.map_or(Expr::Unknown, |pattern| Expr::Matches(Box::new(left), pattern)))
     }
 
     /// `(ARRAY['a'::text, 'b'::text])`, in as many brackets as it stands in, with the casts behind them.
@@ -414,6 +427,10 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+fn negated(expr: Expr) -> Expr {
+    Expr::Not(Box::new(expr))
 }
 
 fn joined(logic: Logic, mut parts: Vec<Expr>) -> Expr {

@@ -1,5 +1,7 @@
 //! Conditions as the three databases print them.
 
+use model::random::Draws;
+
 use super::*;
 use crate::schema::Dialect;
 use crate::value::Value;
@@ -55,7 +57,7 @@ fn bounds_follow_from_conditions() {
 #[test]
 fn no_bound_follows_for_others_than_the_column_that_may_be_null() {
     for condition in
-        ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 > 0", "s GLOB '[a-z]*'"]
+        ["a IS NULL OR b > 5", "(s = 'x') OR (a IS NULL)", "a % 2 > 0", "s REGEXP '(?i)x'"]
     {
         assert_eq!(bounds(&read_one(condition)), (Vec::new(), false), "{condition}");
     }
@@ -120,8 +122,15 @@ fn conditions_are_judged_in_three_valued_logic() {
         ("b IS NOT NULL", Some(false)),
         ("(a > 9 AND b IS NULL) OR (a <= 9 AND s LIKE '%@_')", Some(true)),
         ("NOT (s ~~ '%@%'::text)", Some(false)),
-        ("(s)::text ~ '^[a-z]+$'::text", None),
+        ("(s)::text ~ '^[a-z]+$'::text", Some(false)),
+        ("(s)::text ~ '^[a-z]+@c$'::text", Some(true)),
+        ("s !~ '^A' AND s ~* '^A'", Some(true)),
+        // These mean something else in another database, or nothing here.
+        ("s ~ '[[:alpha:]]'", None),
+        ("s ~ '(?i)AB'", None),
+        ("s ~ '(a'", None),
         ("a = 5 OR s ~ 'x'", Some(true)),
+        ("a = 5 OR json_valid(s)", Some(true)),
         ("json_valid(s)", None),
         ("t < '2020-01-01'::date", Some(true)),
         ("a NOT IN (1, 2)", Some(true)),
@@ -199,6 +208,8 @@ fn operators_bind_as_in_each_database() {
     let escaped = |dialect| read(r"s LIKE 'a\_%'", dialect, &column);
     assert_eq!(escaped(Dialect::Postgres), Expr::Unknown);
     assert_ne!(escaped(Dialect::Sqlite), Expr::Unknown);
+    // A word's edge here, a backspace there.
+    assert_eq!(read(r"s ~ '\bab'", Dialect::Postgres, &column), Expr::Unknown);
     // Texts that are joined are no alternatives.
     for dialect in [Dialect::Postgres, Dialect::Sqlite] {
         let row = [Value::Int(1), Value::Int(2)];
@@ -225,4 +236,48 @@ fn no_condition_is_too_deep_or_too_odd() {
     for odd in ["", "\\", "_'", "a = ", "a::", "a IN (", "ARRAY[", "1e999", "日本 > 1"] {
         read_one(odd);
     }
+}
+
+#[test]
+fn texts_are_made_of_regular_expressions() {
+    let mut draws = Draws::of(7);
+    for pattern in [
+        "^[A-Z]{2}[0-9]{4}$",
+        r"^\+?[0-9]{3,12}$",
+        "^#[0-9a-f]{6}$",
+        "^(red|green|light(?:er)? blue)$",
+        r"^[a-z0-9._%+-]+@[a-z0-9.-]+\.[a-z]{2,}$",
+        r"^\d{5}(-\d{4})?$",
+        "[^a-z ]",
+        "^.{40}$",
+        "",
+    ] {
+        let pattern = Pattern::read(pattern, true).expect("a simple pattern");
+        for _ in 0..50 {
+            let text = pattern.text((0, 60), &mut draws);
+            assert!(pattern.holds(&text), "{pattern:?} {text}");
+            assert!(text.chars().count() <= 60);
+        }
+    }
+    let pattern = Pattern::of_glob("[A-Z][^0-9]-?.*").expect("a pattern");
+    assert!(pattern.holds("Xa-b.") && !pattern.holds("Xa-b") && !pattern.holds("X1-b."));
+    assert!(pattern.holds(&pattern.text((0, 60), &mut draws)));
+}
+
+#[test]
+fn texts_of_regular_expressions_are_numbered() {
+    let places = |pattern: &str, most| Pattern::read(pattern, true)?.places(most);
+    let skus = places("^[A-Z]{2}-[0-9]{2}$", 9).expect("places");
+    assert_eq!((skus.count(), skus.length()), (67_600, 5));
+    for number in [0, 1, 99, 100, 67_599] {
+        assert_eq!(skus.number(&skus.text(number)), Some(number as i64));
+    }
+    assert_eq!((skus.text(0), skus.text(67_599)), ("AA-00".to_owned(), "ZZ-99".to_owned()));
+    assert_eq!((skus.number("AA-0x"), skus.number("AA-000")), (None, None));
+    // Where the case of letters may not matter.
+    assert_eq!(places("^[a-zA-Z]$", 9).map(|places| places.count()), Some(26));
+    assert_eq!(skus.number("ab-01"), skus.number("AB-01"));
+    // As long as there is room for, and none where there is too little.
+    assert_eq!(places("^x[0-9]+$", 6).map(|places| places.count()), Some(100_000));
+    assert!(places("^[0-9]{9}$", 6).is_none());
 }

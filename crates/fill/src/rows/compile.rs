@@ -3,9 +3,10 @@
 use model::random::Permutation;
 
 use super::conditions::Conditions;
+use super::known::value_of;
 use super::limits::Limits;
 use super::link::{Deal, Dealt, Link, Matching};
-use super::plain::{Plain, value_of};
+use super::plain::Plain;
 use super::unique::{self, Board};
 use super::{Maker, OldKeys, Rows, TableRows};
 use crate::draw::{key_of, key_of_text};

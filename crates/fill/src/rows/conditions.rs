@@ -2,7 +2,7 @@
 
 use super::equations::{self, Equation};
 use super::limits::Limits;
-use crate::check::{self, Bound, Expr, Logic, Relation};
+use crate::check::{self, Bound, Expr, Logic, Places, Relation};
 use crate::error::{Result, unsatisfiable};
 use crate::schema::{Check, Dialect, Table, Type};
 
@@ -13,6 +13,12 @@ const OF_PARTITIONS: &str = "to fit a partition";
 pub fn pattern_of(dialect: Dialect, table: &Table, column: usize) -> Option<String> {
     let conditions = Conditions::of(dialect, table, None).ok()?;
     conditions.limits.into_iter().nth(column)?.like
+}
+
+/// The texts of the regular expression that conditions prescribe for a column, by number.
+pub fn places_of(dialect: Dialect, table: &Table, column: usize) -> Option<Places> {
+    let conditions = Conditions::of(dialect, table, None).ok()?;
+    conditions.limits.get(column)?.places()
 }
 
 /// What a table's conditions say.
@@ -191,9 +197,11 @@ pub fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
     match expr {
         Expr::Column(column) => found.push(*column),
         Expr::Logic(_, parts) => parts.iter().for_each(|part| columns_of(part, found)),
-        Expr::Not(inner) | Expr::IsNull(inner) | Expr::Like(inner, ..) | Expr::Call(_, inner) => {
-            columns_of(inner, found);
-        }
+        Expr::Not(inner)
+        | Expr::IsNull(inner)
+        | Expr::Like(inner, ..)
+        | Expr::Matches(inner, _)
+        | Expr::Call(_, inner) => columns_of(inner, found),
         Expr::Compare(_, left, right) | Expr::Arithmetic(_, left, right) => {
             columns_of(left, found);
             columns_of(right, found);
