@@ -63,6 +63,13 @@ fn the_case_of_letters_counts_where_the_database_counts_it() {
     if let Some(engine) = Engine::postgres(SQL) {
         assert_eq!(filled(&engine), 4);
     }
+    let folding = format!(
+        "CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);\n{}",
+        SQL.replace("(40) PRIMARY", "(40) COLLATE folding PRIMARY")
+    );
+    if let Some(engine) = Engine::postgres(&folding) {
+        assert_eq!(filled(&engine), 2);
+    }
 }
 
 #[test]
