@@ -85,8 +85,8 @@ pub trait Database {
         Ok(None)
     }
 
-    /// The condition that says which rows a partition of a table takes; none where it has no partitions, or they take
-    /// all.
+    /// The condition that says which rows a partition of a table takes; none where it has no partitions, they take all, or
+    /// that is not known.
     ///
     /// # Errors
     /// When the database refuses.

@@ -46,6 +46,29 @@ fn rows_are_such_that_a_partition_takes_them() {
 }
 
 #[test]
+fn rows_are_such_that_a_partition_of_mariadb_takes_them() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE years (id INT AUTO_INCREMENT, day DATE NOT NULL, PRIMARY KEY (id, day))
+  PARTITION BY RANGE (YEAR(day)) (PARTITION p0 VALUES LESS THAN (2010), PARTITION p1 VALUES LESS THAN (2012));
+CREATE TABLE days (id INT AUTO_INCREMENT, at DATETIME NOT NULL, PRIMARY KEY (id, at))
+  PARTITION BY RANGE COLUMNS (at) (PARTITION p0 VALUES LESS THAN ('2012-01-01'));
+CREATE TABLE kinds (id INT AUTO_INCREMENT, kind INT NOT NULL, PRIMARY KEY (id, kind))
+  PARTITION BY LIST (kind) (PARTITION p0 VALUES IN (1, 2), PARTITION p1 VALUES IN (7));
+CREATE TABLE names (id INT AUTO_INCREMENT, name VARCHAR(9) NOT NULL, PRIMARY KEY (id, name))
+  PARTITION BY LIST COLUMNS (name) (PARTITION p0 VALUES IN ('a', 'b'), PARTITION p1 VALUES IN ('c,d'));
+CREATE TABLE pairs (a INT NOT NULL, b INT NOT NULL)
+  PARTITION BY RANGE COLUMNS (a, b) (PARTITION p0 VALUES LESS THAN (20, MAXVALUE));",
+    ) else {
+        return;
+    };
+    let tables = ["years", "days", "kinds", "names", "pairs"];
+    engine.fill(&tables.map(|table| (table, 300))).expect("a fill");
+    assert_eq!(engine.number("SELECT count(DISTINCT kind) FROM kinds"), 3);
+    assert_eq!(engine.number("SELECT count(DISTINCT name) FROM names"), 3);
+    assert!(engine.number("SELECT count(DISTINCT day) FROM years") > 100);
+}
+
+#[test]
 fn tables_whose_partitions_take_no_row_are_refused_by_name() {
     let Some(engine) = Engine::postgres(
         "CREATE TABLE bare (id int) PARTITION BY LIST (id);
