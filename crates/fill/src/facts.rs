@@ -62,7 +62,8 @@ pub struct ColumnFacts {
     pub learned: Learned,
     /// The highest number.
     pub highest: Option<i64>,
-    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it.
+    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it; or of the
+    /// most in a row of the numbers that texts of a regular expression have.
     pub gap: Option<(i64, i64)>,
     /// The highest number at the end of a text.
     pub trailing: u64,

@@ -2,7 +2,8 @@
 //! later.
 //!
 //! `numbers` asks for the highest values, `orders` for orders between the times of two tables, `pools` for the values
-//! that requests use, `texts` for texts that are taken, `triggers` for side effects of rows, `unindexed` for foreign keys that make removing rows slow.
+//! that requests use, `texts` for texts that are taken, `triggers` for side effects of rows, `unindexed` for foreign keys
+//! that make removing rows slow.
 
 mod numbers;
 mod orders;
@@ -206,7 +207,9 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 facts.columns[column].counter.map(|(value, given)| value - i64::from(!given));
             facts.columns[column].highest = last.filter(|last| *last > 0);
         }
-        if facts.rows == 0 {
+        let is_asked_for =
+            matches!(of.kind, Type::Text { .. }) && !facts.columns[column].wanted.is_empty();
+        if facts.rows == 0 && !is_asked_for {
             continue;
         }
         match &of.kind {

@@ -21,8 +21,8 @@ const FOLDED: &str = "SELECT DISTINCT parts.name FROM pragma_index_list(?) AS in
 const NO_PARENT: &str = "SQLite writes no row to it, since one of its foreign keys refers to a table that does not exist: create that table";
 
 /// Why rows of a table could not be told apart.
-const NO_NUMBER: &str = "its rows have no key, and columns named rowid, oid and _rowid_ hide their numbers, so that --clean could not \
-     tell them from others: give it a primary key";
+const NO_NUMBER: &str = "its rows have no key, and columns named rowid, oid and _rowid_ hide their numbers, so that \
+                         --clean could not tell them from others: give it a primary key";
 
 /// Reads the schema.
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {

@@ -111,6 +111,15 @@ fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
 }
 
 #[test]
+fn texts_of_a_regular_expression_that_are_asked_for_are_not_made_again() {
+    let sql = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY CHECK (code ~ '^[A-Z]-[0-9]{2}$'), n INT);";
+    let Some(engine) = Engine::postgres(sql) else { return };
+    asked_for(&engine, &["A-03", "B-05"]);
+    assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('A-03', 'B-05')"), 2);
+    assert_eq!(engine.clean().expect("it goes"), 20);
+}
+
+#[test]
 fn blanks_at_the_end_make_no_difference_to_characters_of_postgres() {
     let sql = "CREATE TABLE codes (code CHAR(6) PRIMARY KEY, n INT);
 INSERT INTO codes VALUES ('ab', 1);";
