@@ -39,9 +39,11 @@ impl PartialEq for Pattern {
 impl Pattern {
     /// Reads a pattern; `exact` where the case of letters matters. None where it may mean something else here.
     pub fn read(text: &str, exact: bool) -> Option<Self> {
-        // Operations on classes, which others take for characters; classes by name may have other letters.
+        // Operations on classes, which others take for characters, and flags.
         let bare = text.replace("(?:", "(");
-        if ["&&", "--", "~~", "[:", "(?"].iter().any(|mark| bare.contains(mark)) {
+        if has_bracket_in_class(text)
+            || ["&&", "--", "~~", "(?"].iter().any(|mark| bare.contains(mark))
+        {
             return None;
         }
         let made = node(&regex_syntax::parse(text).ok()?)?;
@@ -179,6 +181,23 @@ impl Node {
         }
         places.len() <= most
     }
+}
+
+/// Whether a class has a bracket in it: a class by name, which may have other letters elsewhere, or a character, which
+/// begins another class here.
+fn has_bracket_in_class(text: &str) -> bool {
+    let (mut is_inside, mut is_escaped) = (false, false);
+    for c in text.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '[' if is_inside => return true,
+            '[' => is_inside = true,
+            ']' => is_inside = false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// What a pattern's texts are made of; none where that is not known.
