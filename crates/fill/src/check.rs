@@ -5,11 +5,14 @@
 
 mod evaluate;
 mod injective;
+mod pattern;
 mod read;
 mod token;
+mod union;
 
 pub use evaluate::{holds, like, number};
 pub use injective::kept_apart;
+pub use pattern::{Pattern, Places};
 pub use read::read;
 
 /// An expression over a row.
@@ -37,6 +40,8 @@ pub enum Expr {
     IsNull(Box<Expr>),
     /// `a LIKE 'pattern'`; whether case matters.
     Like(Box<Expr>, String, bool),
+    /// `a ~ 'pattern'`.
+    Matches(Box<Expr>, Pattern),
     /// `a + b` and the like.
     Arithmetic(char, Box<Expr>, Box<Expr>),
     /// A function of one value.
@@ -126,6 +131,8 @@ pub enum Bound {
     Capital,
     /// Of this pattern.
     Like(String),
+    /// Of this regular expression.
+    Matches(Pattern),
     /// Divided by the first, it leaves the second.
     Remainder(f64, f64),
 }
@@ -146,19 +153,7 @@ fn collect(condition: &Expr, found: &mut Vec<(usize, Bound)>) -> bool {
             }
             whole
         }
-        // A value that may be NULL besides: NULL satisfies any condition anyway. Of other columns nothing follows.
-        Expr::Logic(Logic::Or, parts) if parts.len() == 2 => match (&parts[0], &parts[1]) {
-            (Expr::IsNull(value), rest) | (rest, Expr::IsNull(value)) => {
-                let mut of_rest = Vec::new();
-                let whole = collect(rest, &mut of_rest);
-                let same = of_rest.iter().all(|(column, _)| **value == Expr::Column(*column));
-                if same {
-                    found.append(&mut of_rest);
-                }
-                whole && same
-            }
-            _ => false,
-        },
+        Expr::Logic(Logic::Or, parts) => union::either(parts, found),
         Expr::Compare(relation, left, right) => {
             compared(*relation, left, right, found)
                 || compared(relation.turned(), right, left, found)
@@ -177,6 +172,10 @@ fn collect(condition: &Expr, found: &mut Vec<(usize, Bound)>) -> bool {
         },
         Expr::Like(value, pattern, _) => match **value {
             Expr::Column(column) => push(found, column, Bound::Like(pattern.clone())),
+            _ => false,
+        },
+        Expr::Matches(value, pattern) => match **value {
+            Expr::Column(column) => push(found, column, Bound::Matches(pattern.clone())),
             _ => false,
         },
         _ => false,

@@ -85,6 +85,15 @@ pub trait Database {
         Ok(None)
     }
 
+    /// The condition that says which rows a partition of a table takes; none where it has no partitions, they take all, or
+    /// that is not known.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    fn partitions(&mut self, _table: &Table) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// Sets a column's counter.
     ///
     /// # Errors

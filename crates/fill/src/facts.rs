@@ -49,6 +49,10 @@ pub struct TableFacts {
     pub parents: Vec<ParentKeys>,
     /// The first hidden row number, for a table in SQLite that has no key.
     pub first_rowid: i64,
+    /// The condition that says which rows have a partition. Partitions come and go without the table being another one,
+    /// so that it is no part of the schema.
+    #[serde(default)]
+    pub partitions: Option<String>,
 }
 
 /// What is known of a column.
@@ -58,7 +62,8 @@ pub struct ColumnFacts {
     pub learned: Learned,
     /// The highest number.
     pub highest: Option<i64>,
-    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it.
+    /// The lowest and the highest of numbers below that one that no row has, where there is no room above it; or of the
+    /// most in a row of the numbers that texts of a regular expression have.
     pub gap: Option<(i64, i64)>,
     /// The highest number at the end of a text.
     pub trailing: u64,

@@ -86,7 +86,7 @@ pub fn find(schema: &Schema, name: &str) -> Result<usize> {
     let near = names
         .map(|other| (strsim::damerau_levenshtein(&other, name), other))
         .min()
-        .filter(|(distance, _)| *distance <= 3)
+        .filter(|(distance, other)| *distance <= 3 && *distance < other.chars().count())
         .map_or_else(String::new, |(_, other)| format!("; did you mean `{other}`?"));
     Err(Error::Usage(format!("there is no table `{name}`{near}")))
 }

@@ -10,6 +10,7 @@ mod conditions;
 mod distinct;
 mod equations;
 mod histogram;
+mod known;
 mod limits;
 mod link;
 mod plain;
@@ -28,10 +29,10 @@ use equations::Equation;
 use link::{Deal, Link};
 use plain::Plain;
 
-pub use conditions::pattern_of;
+pub use conditions::{pattern_of, places_of};
 pub use distinct::Counts;
+pub use known::value_of;
 pub use limits::put_in;
-pub use plain::value_of;
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 
 /// Parents that are sorted by the columns that another link decides, 4 bytes each; those beyond get no children.

@@ -2,11 +2,13 @@
 //! later.
 //!
 //! `numbers` asks for the highest values, `orders` for orders between the times of two tables, `pools` for the values
-//! that requests use, `triggers` for side effects of rows, `unindexed` for foreign keys that make removing rows slow.
+//! that requests use, `texts` for texts that are taken, `triggers` for side effects of rows, `unindexed` for foreign keys
+//! that make removing rows slow.
 
 mod numbers;
 mod orders;
 mod pools;
+mod texts;
 mod triggers;
 mod unindexed;
 
@@ -20,7 +22,7 @@ use crate::facts::{ColumnFacts, Facts, LinkFacts, ParentKeys, TableFacts, VERSIO
 use crate::learn::{FEW, Form, Learned, Sample};
 use crate::plan::{self, Size, Wish};
 use crate::pools::PoolColumn;
-use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows, pattern_of, put_in};
+use crate::rows::{FIRST_PRIVATE, LAST_PRIVATE, Rows};
 use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
@@ -31,9 +33,6 @@ pub use unindexed::{SlowRemoval, slow_removals};
 const MOST_READ: u64 = 1_000_000;
 /// Keys of rows that are there, kept for each table that others refer to.
 const MOST_KEYS: u64 = 200_000;
-
-/// Values that are listed of a unique column whose conditions may leave it few.
-const MOST_LISTED: usize = 1000;
 
 /// What a fill is to do.
 #[derive(Debug, Clone)]
@@ -108,6 +107,7 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
             of.weights = (weights(&pool.there), weights(&pool.missing));
         }
         if sizes[at].add > 0 {
+            facts.partitions = database.partitions(table)?;
             learn(database, table, request.seed, &mut facts)?;
             uniques(database, table, &mut facts)?;
             links(database, schema, at, &mut facts)?;
@@ -207,28 +207,16 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
                 facts.columns[column].counter.map(|(value, given)| value - i64::from(!given));
             facts.columns[column].highest = last.filter(|last| *last > 0);
         }
-        if facts.rows == 0 {
+        let is_asked_for =
+            matches!(of.kind, Type::Text { .. }) && !facts.columns[column].wanted.is_empty();
+        if facts.rows == 0 && !is_asked_for {
             continue;
         }
         match &of.kind {
             kind if kind.is_continuous() => numbers::find(database, table, column, facts)?,
             Type::Text { most } => {
-                let mut trailing = 0;
-                let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let short = most.is_some_and(|most| most <= 3);
-                let checked = is_checked(table, column);
-                let pattern = pattern_of(table, column);
-                let mut taken = BTreeSet::new();
-                database.query(&sql, &mut |row| {
-                    let text = row.first().copied().flatten().unwrap_or_default();
-                    trailing = trailing.max(number_in(text, pattern.as_deref()));
-                    if short || (checked && taken.len() < MOST_LISTED) {
-                        taken.insert(text.to_owned());
-                    }
-                    Ok(())
-                })?;
-                facts.columns[column].trailing = trailing;
-                facts.columns[column].taken = taken.into_iter().collect();
+                texts::find(database, table, column, short, facts)?;
             }
             Type::Inet => {
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
@@ -255,35 +243,11 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
     Ok(())
 }
 
-/// Whether a condition names a column.
-fn is_checked(table: &Table, column: usize) -> bool {
-    table.checks.iter().any(|check| table.columns_of(check).contains(&column))
-}
-
 /// The number of an address of the block that unique ones are taken from; a network's is that of its address.
 fn private_address(text: &str) -> Option<i64> {
     let address: Ipv4Addr = text.split('/').next()?.parse().ok()?;
     let number = address.to_bits();
     (FIRST_PRIVATE..=LAST_PRIVATE).contains(&number).then_some(number.into())
-}
-
-/// The number that tells a text from others: at its end, or where the column's pattern of LIKE has it.
-fn number_in(text: &str, pattern: Option<&str>) -> u64 {
-    let Some(pattern) = pattern else { return trailing_number(text) };
-    let inner = trailing_number(&put_in(pattern, text));
-    // A text that is of such a pattern as it is has nothing put into it.
-    if pattern.contains('%') { inner.max(trailing_number(text)) } else { inner }
-}
-
-/// The highest number at the end of a text, or before its `@`; of up to 15 digits behind leading zeros, as ours are.
-fn trailing_number(text: &str) -> u64 {
-    let ends = [text.split('@').next().unwrap_or_default(), text.trim_end()];
-    let number = |end: &str| {
-        let start = end.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let digits = end[start..].trim_start_matches('0');
-        if digits.len() > 15 { 0 } else { digits.parse().unwrap_or(0) }
-    };
-    ends.into_iter().map(number).max().unwrap_or(0)
 }
 
 /// How children are spread over parents.
@@ -431,45 +395,4 @@ fn free_parents(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_at_the_end_of_texts_are_found() {
-        for (text, number) in [
-            ("ann.lee42@example.com", 42),
-            ("SKU-00017", 17),
-            ("a1b", 0),
-            ("a9@b7", 9),
-            ("x@y12", 12),
-            ("1234567890123456", 0),
-            ("日本5", 5),
-            ("code 7  ", 7),
-            ("", 0),
-        ] {
-            assert_eq!(trailing_number(text), number, "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_found_where_a_pattern_has_them() {
-        for (text, pattern, number) in [
-            ("SKU-Lamp 17", "SKU-%", 17),
-            ("Lamp 17-EU", "%-EU", 17),
-            ("Lamp 1734X", "%__X", 17),
-            // It is of the pattern as it is.
-            ("Lamp 1734", "%_", 1734),
-            ("ann12@shop", "%@%", 12),
-            ("17-AB", "__-AB", 17),
-            ("017-234", "___-___", 17_234),
-            ("A1-0017-9", "A1-____-9", 17),
-            ("0000000000000017", "________________", 17),
-            ("x", "____", 0),
-        ] {
-            assert_eq!(number_in(text, Some(pattern)), number, "{text} {pattern}");
-        }
-    }
 }

@@ -12,6 +12,8 @@ enum Outcome {
     Bool(bool),
     Number(f64),
     Text(String),
+    /// A day and a time of day, as text in UTC.
+    Moment(String),
 }
 
 /// Whether a row meets a condition, as NULL does too; none where that cannot be said here.
@@ -20,7 +22,7 @@ pub fn holds(condition: &Expr, row: &[Value]) -> Option<bool> {
         Outcome::Null => Some(true),
         Outcome::Bool(holds) => Some(holds),
         Outcome::Number(number) => Some(number != 0.0),
-        Outcome::Text(_) => None,
+        Outcome::Text(_) | Outcome::Moment(_) => None,
     }
 }
 
@@ -44,7 +46,7 @@ fn evaluate(expr: &Expr, row: &[Value]) -> Option<Outcome> {
             Outcome::Null => Outcome::Null,
             Outcome::Bool(value) => Outcome::Bool(!value),
             Outcome::Number(number) => Outcome::Bool(number == 0.0),
-            Outcome::Text(_) => return None,
+            Outcome::Text(_) | Outcome::Moment(_) => return None,
         },
         Expr::Compare(relation, left, right) => {
             compare(*relation, &evaluate(left, row)?, &evaluate(right, row)?)?
@@ -69,6 +71,11 @@ fn evaluate(expr: &Expr, row: &[Value]) -> Option<Outcome> {
             Outcome::Text(text) => Outcome::Bool(like(&text, pattern, *exact)),
             _ => return None,
         },
+        Expr::Matches(value, pattern) => match evaluate(value, row)? {
+            Outcome::Null => Outcome::Null,
+            Outcome::Text(text) => Outcome::Bool(pattern.holds(&text)),
+            _ => return None,
+        },
         Expr::Arithmetic(sign, left, right) => {
             match (evaluate(left, row)?, evaluate(right, row)?) {
                 (Outcome::Null, _) | (_, Outcome::Null) => Outcome::Null,
@@ -89,6 +96,7 @@ fn of_value(value: &Value) -> Option<Outcome> {
         Value::Bool(value) => Outcome::Bool(*value),
         Value::Int(_) | Value::Decimal { .. } | Value::Float(_) => Outcome::Number(value.number()?),
         Value::Bytes(_) => return None,
+        Value::Moment(_) => Outcome::Moment(value.text()),
         _ => Outcome::Text(value.text()),
     })
 }
@@ -123,6 +131,9 @@ fn compare(relation: Relation, left: &Outcome, right: &Outcome) -> Option<Outcom
         }
         (Outcome::Number(left), Outcome::Number(right)) => left.partial_cmp(right)?,
         (Outcome::Text(left), Outcome::Text(right)) => left.cmp(right),
+        (Outcome::Moment(left), Outcome::Moment(right)) => left.cmp(right),
+        (Outcome::Moment(left), Outcome::Text(right)) => left.as_str().cmp(in_utc(right)),
+        (Outcome::Text(left), Outcome::Moment(right)) => in_utc(left).cmp(right),
         (Outcome::Bool(left), Outcome::Bool(right)) => left.cmp(right),
         (Outcome::Bool(left), Outcome::Number(right)) => {
             f64::from(u8::from(*left)).partial_cmp(right)?
@@ -146,6 +157,11 @@ fn compare(relation: Relation, left: &Outcome, right: &Outcome) -> Option<Outcom
         Relation::More => order == Ordering::Greater,
         Relation::AtLeast => order != Ordering::Less,
     }))
+}
+
+/// A literal without the zone that PostgreSQL prints behind it; the session's is UTC.
+fn in_utc(moment: &str) -> &str {
+    moment.strip_suffix("+00").unwrap_or(moment)
 }
 
 fn calculate(sign: char, left: f64, right: f64) -> Option<f64> {

@@ -14,7 +14,7 @@ type Column<'a> = dyn Fn(&str) -> Option<usize> + 'a;
 
 /// The column of which an expression has another value for each other value; none where that is not known.
 pub fn kept_apart(text: &str, column: &Column<'_>) -> Option<usize> {
-    keeps(&tokens(text)?, column)
+    keeps(&tokens(text, false)?, column)
 }
 
 fn keeps(tokens: &[Token], column: &Column<'_>) -> Option<usize> {

@@ -1,25 +1,36 @@
 //! Parses tokens to an expression, by recursive descent. It accepts the spellings of PostgreSQL, MySQL and SQLite at
-//! once.
+//! once; which operator binds more is a matter of the database.
 
 use super::token::{Token, tokens};
-use super::{Expr, Function, Logic, Relation};
+use super::{Expr, Function, Logic, Pattern, Relation};
+use crate::schema::Dialect;
 
 /// Nested brackets at most.
 const DEEPEST: usize = 60;
 
 /// Reads a condition. `column` knows the table's columns by name.
-pub fn read(text: &str, column: &dyn Fn(&str) -> Option<usize>) -> Expr {
-    let Some(tokens) = tokens(text) else { return Expr::Unknown };
-    let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, column };
+pub fn read(text: &str, dialect: Dialect, column: &dyn Fn(&str) -> Option<usize>) -> Expr {
+    let Some(tokens) = tokens(text, dialect == Dialect::Mysql) else { return Expr::Unknown };
+    let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, dialect, column };
     let read = reader.either();
     let whole = reader.at == tokens.len();
     read.filter(|_| whole).unwrap_or(Expr::Unknown)
+}
+
+/// How much operators that compare bind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// Less than the others.
+    Loose,
+    /// More than those.
+    Tight,
 }
 
 struct Reader<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    dialect: Dialect,
     column: &'a dyn Fn(&str) -> Option<usize>,
 }
 
@@ -46,10 +57,14 @@ impl Reader<'_> {
         (self.depth <= DEEPEST).then_some(())
     }
 
+    fn mysql(&self) -> bool {
+        self.dialect == Dialect::Mysql
+    }
+
     fn either(&mut self) -> Option<Expr> {
         self.deeper()?;
         let mut parts = vec![self.both()?];
-        while self.word("or") || self.mark("||") {
+        while self.word("or") || (self.mysql() && self.mark("||")) {
             parts.push(self.both()?);
         }
         self.depth -= 1;
@@ -58,7 +73,7 @@ impl Reader<'_> {
 
     fn both(&mut self) -> Option<Expr> {
         let mut parts = vec![self.negated()?];
-        while self.word("and") || self.mark("&&") {
+        while self.word("and") || (self.mysql() && self.mark("&&")) {
             parts.push(self.negated()?);
         }
         Some(joined(Logic::And, parts))
@@ -75,27 +90,63 @@ impl Reader<'_> {
     }
 
     fn comparison(&mut self) -> Option<Expr> {
-        let mut left = self.sum()?;
-        // MariaDB prints `(a IS NULL) <> (b IS NULL)` without the first brackets.
+        self.level(Level::Loose)
+    }
+
+    /// Operators of a level, from left to right: MariaDB prints `(a IS NULL) <> (b IS NULL)` without the first brackets.
+    fn level(&mut self, level: Level) -> Option<Expr> {
+        let mut left = self.operand(level)?;
         for _ in 0..DEEPEST {
-            let not = self.word("not");
-            let before = self.at;
-            let found = match self.tokens.get(self.at) {
-                Some(Token::Mark(mark)) => self.by_mark(left, mark),
-                Some(Token::Name(name, false)) => self.by_word(left, &name.to_ascii_lowercase()),
-                _ => Some(left),
-            }?;
-            left = if not { Expr::Not(Box::new(found)) } else { found };
-            if self.at == before {
+            let not = self.is_word(0, "not");
+            let operator = self.tokens.get(self.at + usize::from(not));
+            if operator.and_then(|operator| self.level_of(operator)) != Some(level) {
                 return Some(left);
             }
+            self.at += usize::from(not);
+            let found = match operator {
+                Some(Token::Mark(mark)) => self.by_mark(left, mark, level),
+                Some(Token::Name(name, _)) => self.by_word(left, &name.to_ascii_lowercase(), level),
+                _ => None,
+            }?;
+            left = if not { Expr::Not(Box::new(found)) } else { found };
         }
         None
     }
 
-    fn by_mark(&mut self, left: Expr, mark: &str) -> Option<Expr> {
+    /// What stands on both sides of the operators of a level.
+    fn operand(&mut self, level: Level) -> Option<Expr> {
+        match level {
+            Level::Loose => self.level(Level::Tight),
+            Level::Tight => self.sum(),
+        }
+    }
+
+    /// The level of an operator; none where it compares nothing. In SQLite `<` binds more than `=` and LIKE
+    /// (lang_expr.html), in the grammars of the others LIKE, IN and BETWEEN bind more than `=` and `<`.
+    fn level_of(&self, operator: &Token) -> Option<Level> {
+        let lite = self.dialect == Dialect::Sqlite;
+        let (ordered, matching) = match lite {
+            true => (Level::Tight, Level::Loose),
+            false => (Level::Loose, Level::Tight),
+        };
+        match operator {
+            Token::Mark("<" | "<=" | ">" | ">=") => Some(ordered),
+            Token::Mark("=" | "==" | "<>" | "!=") => Some(Level::Loose),
+            Token::Mark("~~" | "~~*" | "!~~" | "!~~*" | "~" | "~*" | "!~" | "!~*") => {
+                Some(Level::Tight)
+            }
+            Token::Name(name, false) => match name.to_ascii_lowercase().as_str() {
+                "is" => Some(Level::Loose),
+                "in" | "between" | "like" | "ilike" | "glob" | "regexp" | "rlike" => Some(matching),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn by_mark(&mut self, left: Expr, mark: &str, level: Level) -> Option<Expr> {
         let relation = match mark {
-            "=" => Relation::Equal,
+            "=" | "==" => Relation::Equal,
             "<>" | "!=" => Relation::Different,
             "<" => Relation::Less,
             "<=" => Relation::AtMost,
@@ -103,13 +154,13 @@ impl Reader<'_> {
             ">=" => Relation::AtLeast,
             "~~" | "~~*" | "!~~" | "!~~*" => {
                 self.at += 1;
-                let like = self.like(left, !mark.ends_with('*'))?;
+                let like = self.like(left, level, !mark.ends_with('*'))?;
                 return Some(if mark.starts_with('!') { Expr::Not(Box::new(like)) } else { like });
             }
             "~" | "~*" | "!~" | "!~*" => {
                 self.at += 1;
-                self.sum()?;
-                return Some(Expr::Unknown);
+                let found = self.matches(left, level, !mark.ends_with('*'))?;
+                return Some(if mark.starts_with('!') { negated(found) } else { found });
             }
             _ => return Some(left),
         };
@@ -125,11 +176,11 @@ impl Reader<'_> {
                 _ => Expr::Unknown,
             });
         }
-        let right = self.sum()?;
+        let right = self.operand(level)?;
         Some(Expr::Compare(relation, Box::new(left), Box::new(right)))
     }
 
-    fn by_word(&mut self, left: Expr, word: &str) -> Option<Expr> {
+    fn by_word(&mut self, left: Expr, word: &str, level: Level) -> Option<Expr> {
         match word {
             "is" => {
                 self.at += 1;
@@ -152,41 +203,58 @@ impl Reader<'_> {
             }
             "between" => {
                 self.at += 1;
-                let low = self.sum()?;
+                let low = self.operand(level)?;
                 self.word("and").then_some(())?;
-                let high = self.sum()?;
+                let high = self.operand(level)?;
                 let from = Expr::Compare(Relation::AtLeast, Box::new(left.clone()), Box::new(low));
                 let to = Expr::Compare(Relation::AtMost, Box::new(left), Box::new(high));
                 Some(Expr::Logic(Logic::And, vec![from, to]))
             }
             "like" | "ilike" => {
                 self.at += 1;
-                self.like(left, word == "like")
+                self.like(left, level, word == "like")
             }
             "glob" => {
                 self.at += 1;
-                Some(match self.sum()? {
+                Some(match self.operand(level)? {
                     Expr::Text(pattern) if !pattern.contains(['%', '_', '[']) => {
                         let pattern = pattern.replace('*', "%").replace('?', "_");
                         Expr::Like(Box::new(left), pattern, true)
                     }
+                    Expr::Text(glob) => Pattern::of_glob(&glob)
+                        .map_or(Expr::Unknown, |pattern| Expr::Matches(Box::new(left), pattern)),
                     _ => Expr::Unknown,
                 })
             }
             "regexp" | "rlike" => {
                 self.at += 1;
-                self.sum()?;
-                Some(Expr::Unknown)
+                // Most collations of MySQL's fold case; what it means in SQLite is up to who defines it.
+                let found = self.matches(left, level, false)?;
+                Some(if self.mysql() { found } else { Expr::Unknown })
             }
             _ => Some(left),
         }
     }
 
-    fn like(&mut self, left: Expr, exact: bool) -> Option<Expr> {
-        Some(match self.sum()? {
-            Expr::Text(pattern) => Expr::Like(Box::new(left), pattern, exact),
+    fn like(&mut self, left: Expr, level: Level, exact: bool) -> Option<Expr> {
+        let lite = self.dialect == Dialect::Sqlite;
+        Some(match self.operand(level)? {
+            // With escapes it means something else than it says.
+            Expr::Text(pattern) if lite || !pattern.contains('\\') => {
+                Expr::Like(Box::new(left), pattern, exact)
+            }
             _ => Expr::Unknown,
         })
+    }
+
+    /// A regular expression.
+    fn matches(&mut self, left: Expr, level: Level, exact: bool) -> Option<Expr> {
+        let right = self.operand(level)?;
+        let pattern = match &right {
+            Expr::Text(text) => Pattern::read(text, exact),
+            _ => None,
+        };
+        Some(pattern.map_or(Expr::Unknown, |pattern| Expr::Matches(Box::new(left), pattern)))
     }
 
     /// `(ARRAY['a'::text, 'b'::text])`, in as many brackets as it stands in, with the casts behind them.
@@ -227,6 +295,11 @@ impl Reader<'_> {
                 '+'
             } else if self.mark("-") {
                 '-'
+            } else if !self.mysql() && self.mark("||") {
+                // Texts that are joined: whatever binds more, what they come to is not known here.
+                self.product()?;
+                left = Expr::Unknown;
+                continue;
             } else {
                 return Some(left);
             };
@@ -354,6 +427,10 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+fn negated(expr: Expr) -> Expr {
+    Expr::Not(Box::new(expr))
 }
 
 fn joined(logic: Logic, mut parts: Vec<Expr>) -> Expr {

@@ -14,13 +14,14 @@ pub enum Token {
 }
 
 /// Longest first.
-const MARKS: [&str; 30] = [
-    "!~~*", "!~*", "!~~", "~~*", "::", "<=", ">=", "<>", "!=", "~~", "~*", "!~", "||", "&&", "->",
-    "=", "<", ">", "~", "+", "-", "*", "/", "%", "(", ")", ",", "[", "]", ".",
+const MARKS: [&str; 31] = [
+    "!~~*", "!~*", "!~~", "~~*", "::", "<=", ">=", "<>", "!=", "==", "~~", "~*", "!~", "||", "&&",
+    "->", "=", "<", ">", "~", "+", "-", "*", "/", "%", "(", ")", ",", "[", "]", ".",
 ];
 
-/// The words of an expression; none where a character is unknown or a quote does not end.
-pub fn tokens(text: &str) -> Option<Vec<Token>> {
+/// The words of an expression; none where a character is unknown or a quote does not end. `escapes` says that a
+/// backslash in a text is one (MySQL).
+pub fn tokens(text: &str, escapes: bool) -> Option<Vec<Token>> {
     let mut rest = text;
     let mut tokens = Vec::new();
     loop {
@@ -30,7 +31,11 @@ pub fn tokens(text: &str) -> Option<Vec<Token>> {
         let bare = rest.strip_prefix('\\').unwrap_or(rest);
         let (token, after) = match first {
             '\'' | '\\' if bare.starts_with('\'') => {
-                let (text, after) = quoted(bare, '\'', rest.len() != bare.len())?;
+                let backslashed = rest.len() != bare.len();
+                let (text, after) = match escapes && !backslashed {
+                    true => escaped(bare)?,
+                    false => quoted(bare, '\'', backslashed)?,
+                };
                 (Token::Text(text), after)
             }
             '"' | '`' => {
@@ -71,6 +76,32 @@ fn quoted(text: &str, quote: char, backslashed: bool) -> Option<(String, &str)> 
             }
             Some((at, _)) => return Some((inner, &text[*at..])),
             None => return Some((inner, "")),
+        }
+    }
+    None
+}
+
+/// A text in single quotes with escapes, as MariaDB prints it. `\%` and `\_` stay as they are, for LIKE.
+fn escaped(text: &str) -> Option<(String, &str)> {
+    let mut inner = String::new();
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' if chars.peek().is_some_and(|(_, next)| *next == '\'') => {
+                chars.next();
+                inner.push('\'');
+            }
+            '\'' => return Some((inner, &text[at + 1..])),
+            '\\' => match chars.next()?.1 {
+                'n' => inner.push('\n'),
+                't' => inner.push('\t'),
+                'r' => inner.push('\r'),
+                '0' => inner.push('\0'),
+                'Z' => inner.push('\u{1a}'),
+                c @ ('%' | '_') => inner.extend(['\\', c]),
+                c => inner.push(c),
+            },
+            c => inner.push(c),
         }
     }
     None

@@ -253,6 +253,10 @@ impl Database for Mysql {
         self.insert(target, rows, make)
     }
 
+    fn partitions(&mut self, table: &Table) -> Result<Option<String>> {
+        read_mysql::partitions(self, table)
+    }
+
     fn counter(&mut self, table: &Table, _: usize) -> Result<Option<(i64, bool)>> {
         let name = Dialect::Mysql.literal(&table.name.table);
         // MySQL 8 keeps figures of a day ago.

@@ -8,7 +8,9 @@ use std::thread;
 use model::quote::grouped;
 use postgres::Client;
 
-use super::{Canceller, Database, Each, Make, Target, column_list, one, produce, read_postgres};
+use super::{
+    Canceller, Database, Each, Make, Target, all, column_list, one, produce, read_postgres,
+};
 use crate::error::{Error, Result};
 use crate::facts::Series;
 use crate::schema::{Dialect, Name, Schema, Table};
@@ -177,6 +179,25 @@ impl Database for Postgres {
             Ok(())
         })?;
         Ok(found)
+    }
+
+    fn partitions(&mut self, table: &Table) -> Result<Option<String>> {
+        let name = Dialect::Postgres.literal(&table.name.sql(Dialect::Postgres));
+        let sql = format!(
+            "SELECT pg_get_partition_constraintdef(t.relid), t.isleaf FROM pg_class c, pg_partition_tree(c.oid) t \
+             WHERE c.oid = {name}::regclass AND c.relkind = 'p' ORDER BY t.relid"
+        );
+        let rows = all(self, &sql)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let leaves = rows.into_iter().filter(|row| row[1].as_deref() == Some("t"));
+        // A leaf without a condition takes all rows.
+        let conditions: Option<Vec<String>> = leaves.map(|mut row| row.swap_remove(0)).collect();
+        Ok(conditions.map(|conditions| match conditions.is_empty() {
+            true => "false".to_owned(),
+            false => conditions.join(" OR "),
+        }))
     }
 
     fn set_counter(&mut self, table: &Table, column: usize, value: (i64, bool)) -> Result<()> {

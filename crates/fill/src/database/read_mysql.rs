@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::schema::{
     Check, Column, Dialect, Name, OnDelete, Reference, Schema, Table, Type, Unique,
 };
+use crate::times;
 
 const TABLES: &str = "
 SELECT TABLE_NAME, ENGINE, TABLE_TYPE FROM information_schema.TABLES
@@ -171,5 +172,91 @@ fn column(row: &[Option<String>]) -> Column {
         generated: generated.then(|| text(row, 6)),
         counted: extra.contains("auto_increment"),
         folds: row[7].as_deref().is_some_and(|collation| collation.ends_with("_ci")),
+    }
+}
+
+/// Which rows a partition takes. `RANGE` begins below all values, so that the highest bound alone counts.
+const PARTITIONS: &str = "
+SELECT DISTINCT PARTITION_METHOD, PARTITION_EXPRESSION, PARTITION_DESCRIPTION, PARTITION_ORDINAL_POSITION
+FROM information_schema.PARTITIONS
+WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_METHOD IS NOT NULL AND TABLE_NAME = ";
+
+/// Days from the year 0 to 1970, as TO_DAYS counts them.
+const DAYS_TO_1970: i64 = 719_528;
+
+/// The condition that a row has to meet so that a partition takes it; none where all are taken, or that is not known.
+///
+/// # Errors
+/// When the database refuses.
+pub fn partitions(database: &mut dyn Database, table: &Table) -> Result<Option<String>> {
+    let name = Dialect::Mysql.literal(&table.name.table);
+    let rows = all(database, &format!("{PARTITIONS}{name} ORDER BY PARTITION_ORDINAL_POSITION"))?;
+    let bounds: Vec<String> = rows.iter().filter_map(|row| row[2].clone()).collect();
+    let Some(last) = rows.last() else { return Ok(None) };
+    let cell = |at: usize| last[at].as_deref().unwrap_or_default();
+    Ok(taken(cell(0), cell(1), &bounds))
+}
+
+/// The condition of partitions by this method and expression.
+fn taken(method: &str, expression: &str, bounds: &[String]) -> Option<String> {
+    let last = bounds.last()?;
+    match method {
+        "LIST" | "LIST COLUMNS" if !expression.contains(',') => {
+            let listed = bounds.iter().all(|bound| bound != "DEFAULT");
+            let values: Vec<&str> =
+                bounds.iter().map(String::as_str).filter(|bound| *bound != "NULL").collect();
+            listed.then(|| format!("{expression} IN ({})", values.join(", ")))
+        }
+        // Rows with less in the first column are taken, whatever the others hold.
+        "RANGE" | "RANGE COLUMNS" => {
+            let first = |list: &str| list.split(',').next().unwrap_or_default().to_owned();
+            let (expression, bound) = (first(expression), first(last));
+            (bound != "MAXVALUE").then(|| match of_time(&expression, &bound) {
+                Some((column, time)) => format!("{column} < '{time}'"),
+                None => format!("{expression} < {bound}"),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The column, and the time before which it lies, of the usual functions that make times numbers.
+fn of_time(expression: &str, bound: &str) -> Option<(String, String)> {
+    let (function, column) = expression.strip_suffix(')')?.split_once('(')?;
+    let number: i64 = bound.parse().ok()?;
+    let mut time = String::new();
+    match function.to_ascii_lowercase().as_str() {
+        "year" => time = format!("{number:04}-01-01"),
+        "to_days" => times::write_date(number - DAYS_TO_1970, &mut time),
+        "unix_timestamp" => times::write_moment(number.checked_mul(times::SECOND)?, &mut time),
+        _ => return None,
+    }
+    Some((column.to_owned(), time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_are_conditions() {
+        for (method, expression, bounds, wanted) in [
+            ("LIST", "`k`", &["1,2", "NULL", "-7"][..], Some("`k` IN (1,2, -7)")),
+            ("LIST COLUMNS", "`k`", &["'a','b'"], Some("`k` IN ('a','b')")),
+            ("LIST", "`k`", &["1", "DEFAULT"], None),
+            ("LIST COLUMNS", "`a`,`b`", &["(1,2)"], None),
+            ("RANGE", "`id`", &["100", "200"], Some("`id` < 200")),
+            ("RANGE", "`id`", &["100", "MAXVALUE"], None),
+            ("RANGE COLUMNS", "`a`,`b`", &["5,10", "20,MAXVALUE"], Some("`a` < 20")),
+            ("RANGE COLUMNS", "`d`", &["'2012-01-01'"], Some("`d` < '2012-01-01'")),
+            ("RANGE", "year(`d`)", &["2012"], Some("`d` < '2012-01-01'")),
+            ("RANGE", "to_days(`d`)", &["719529"], Some("`d` < '1970-01-02'")),
+            ("RANGE", "unix_timestamp(`d`)", &["86400"], Some("`d` < '1970-01-02 00:00:00'")),
+            ("RANGE", "hour(`d`)", &["9"], Some("hour(`d`) < 9")),
+            ("HASH", "`id`", &[], None),
+        ] {
+            let bounds: Vec<String> = bounds.iter().map(|bound| (*bound).to_owned()).collect();
+            assert_eq!(taken(method, expression, &bounds).as_deref(), wanted, "{expression}");
+        }
     }
 }

@@ -50,7 +50,8 @@ SELECT a.attrelid, a.attnum, a.attname,
   a.attnotnull OR coalesce(t.filled, false), a.attidentity, a.attgenerated,
   pg_get_expr(d.adbin, d.adrelid),
   (SELECT string_agg(e.enumlabel, E'\\x01' ORDER BY e.enumsortorder) FROM pg_enum e
-   WHERE e.enumtypid = coalesce(t.base, a.atttypid))
+   WHERE e.enumtypid = coalesce(t.base, a.atttypid)),
+  (SELECT NOT l.collisdeterministic FROM pg_collation l WHERE l.oid = a.attcollation)
 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p')
   JOIN pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN domains t ON t.outermost = a.atttypid
@@ -206,7 +207,8 @@ fn column(row: &Row) -> Column {
     Column {
         name: text(row, 2),
         kind,
-        folds: type_name == "citext",
+        // A collation that is not deterministic ignores case, or more.
+        folds: type_name == "citext" || row[9].as_deref() == Some("t"),
         type_name,
         nullable: text(row, 4) != "t",
         counted: !text(row, 5).is_empty()

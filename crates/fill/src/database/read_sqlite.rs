@@ -20,6 +20,10 @@ const FOLDED: &str = "SELECT DISTINCT parts.name FROM pragma_index_list(?) AS in
 /// Why no row can be written to a table.
 const NO_PARENT: &str = "SQLite writes no row to it, since one of its foreign keys refers to a table that does not exist: create that table";
 
+/// Why rows of a table could not be told apart.
+const NO_NUMBER: &str = "its rows have no key, and columns named rowid, oid and _rowid_ hide their numbers, so that \
+                         --clean could not tell them from others: give it a primary key";
+
 /// Reads the schema.
 pub fn schema(database: &mut dyn Database) -> Result<Schema> {
     let mut tables = Vec::new();
@@ -33,6 +37,10 @@ pub fn schema(database: &mut dyn Database) -> Result<Schema> {
         tables[at].unfit = misses_a_parent(database, &tables, at)?.then_some(NO_PARENT);
     }
     tables.iter_mut().for_each(computed::resolve);
+    for table in &mut tables {
+        let is_known = table.rowid.is_some() || table.key().is_some();
+        table.unfit = table.unfit.or((!is_known).then_some(NO_NUMBER));
+    }
     Ok(Schema { dialect: Dialect::Sqlite, tables })
 }
 

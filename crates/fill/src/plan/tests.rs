@@ -63,6 +63,10 @@ fn what_refers_to_a_table_grows_with_it() {
     let typo = Wish { rows: vec![("user".into(), 10)], ..Wish::default() };
     let why = sizes(&shop, &counts, &[0; 5], &typo).unwrap_err().to_string();
     assert!(why.contains("did you mean `users`"), "{why}");
+    // A name that has nothing in common with it is none that was meant.
+    let other = Wish { rows: vec![("v".into(), 10)], ..Wish::default() };
+    let why = sizes(&schema(&[("bt", &[])]), &[0], &[0], &other).unwrap_err().to_string();
+    assert!(!why.contains("did you mean"), "{why}");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use model::random::Permutation;
 
 use super::conditions::Conditions;
+use super::known::value_of;
 use super::limits::Limits;
 use super::link::{Deal, Dealt, Link, Matching};
-use super::plain::{Plain, value_of};
+use super::plain::Plain;
 use super::unique::{self, Board};
 use super::{Maker, OldKeys, Rows, TableRows};
 use crate::draw::{key_of, key_of_text};
@@ -55,7 +56,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     if of.add == 0 {
         return Ok(made);
     }
-    let conditions = Conditions::of(table)?;
+    let conditions = Conditions::of(schema.dialect, table, of.partitions.as_deref())?;
     let mut makers: Vec<Option<Maker>> = table.columns.iter().map(|_| None).collect();
     for (maker, column) in makers.iter_mut().zip(&table.columns) {
         if column.generated.is_some() {

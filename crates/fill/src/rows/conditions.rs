@@ -2,14 +2,23 @@
 
 use super::equations::{self, Equation};
 use super::limits::Limits;
-use crate::check::{self, Bound, Expr, Logic, Relation};
+use crate::check::{self, Bound, Expr, Logic, Places, Relation};
 use crate::error::{Result, unsatisfiable};
-use crate::schema::{Table, Type};
+use crate::schema::{Check, Dialect, Table, Type};
+
+/// The name of the condition that the partitions of a table set together.
+const OF_PARTITIONS: &str = "to fit a partition";
 
 /// The pattern of LIKE that conditions prescribe for a column.
-pub fn pattern_of(table: &Table, column: usize) -> Option<String> {
-    let conditions = Conditions::of(table).ok()?;
+pub fn pattern_of(dialect: Dialect, table: &Table, column: usize) -> Option<String> {
+    let conditions = Conditions::of(dialect, table, None).ok()?;
     conditions.limits.into_iter().nth(column)?.like
+}
+
+/// The texts of the regular expression that conditions prescribe for a column, by number.
+pub fn places_of(dialect: Dialect, table: &Table, column: usize) -> Option<Places> {
+    let conditions = Conditions::of(dialect, table, None).ok()?;
+    conditions.limits.get(column)?.places()
 }
 
 /// What a table's conditions say.
@@ -25,20 +34,26 @@ pub struct Conditions {
 }
 
 impl Conditions {
-    /// Reads them.
+    /// Reads them; `partitions` is the one that a table's partitions set.
     ///
     /// # Errors
     /// Where they allow no row, or a column no value.
-    pub fn of(table: &Table) -> Result<Self> {
+    pub fn of(dialect: Dialect, table: &Table, partitions: Option<&str>) -> Result<Self> {
+        let of_partitions = partitions.map(|text| Check {
+            rule: OF_PARTITIONS.to_owned(),
+            text: text.to_owned(),
+            value: None,
+        });
+        let rules: Vec<&Check> = table.checks.iter().chain(&of_partitions).collect();
         let mut limits: Vec<Limits> = table.columns.iter().map(Limits::of).collect();
         let mut after = vec![None; table.columns.len()];
         let mut checks = Vec::new();
-        for rule in &table.checks {
+        for &rule in &rules {
             let column = |name: &str| match rule.value {
                 Some(column) if name.eq_ignore_ascii_case("value") => Some(column),
                 _ => table.column_meant(name),
             };
-            let condition = check::read(&rule.text, &column);
+            let condition = check::read(&rule.text, dialect, &column);
             let named = table.columns_of(rule);
             if named.is_empty() && check::holds(&condition, &[]) == Some(false) {
                 let why = format!("{}: its condition {} allows no row", table.name, rule.rule);
@@ -59,7 +74,7 @@ impl Conditions {
         break_circles(&mut after);
         let equations = equations::find(table, checks.iter().map(|(_, check)| check), &after);
         equations::narrow(table, &equations, &mut limits);
-        allow_values(table, &limits)?;
+        allow_values(table, &rules, &limits)?;
         mark_asked(&checks, &mut limits);
         Ok(Self { limits, after, equations, checks })
     }
@@ -97,7 +112,7 @@ impl Conditions {
 }
 
 /// Whether what conditions and types say of each column alone allows values.
-fn allow_values(table: &Table, limits: &[Limits]) -> Result<()> {
+fn allow_values(table: &Table, rules: &[&Check], limits: &[Limits]) -> Result<()> {
     for (column, of) in table.columns.iter().enumerate() {
         let none = match &of.kind {
             // What lies between two numbers, and what a type without digits holds, is not known here.
@@ -108,7 +123,7 @@ fn allow_values(table: &Table, limits: &[Limits]) -> Result<()> {
         };
         if none && of.generated.is_none() {
             let (place, name) = (table.place(column), &of.type_name);
-            let rules = table.checks.iter().filter(|rule| table.columns_of(rule).contains(&column));
+            let rules = rules.iter().filter(|rule| table.columns_of(rule).contains(&column));
             let rules: Vec<&str> = rules.map(|rule| rule.rule.as_str()).collect();
             let rules = rules.join(", ");
             let why = format!("{place}: its conditions allow no value of the type {name}: {rules}");
@@ -182,9 +197,11 @@ pub fn columns_of(expr: &Expr, found: &mut Vec<usize>) {
     match expr {
         Expr::Column(column) => found.push(*column),
         Expr::Logic(_, parts) => parts.iter().for_each(|part| columns_of(part, found)),
-        Expr::Not(inner) | Expr::IsNull(inner) | Expr::Like(inner, ..) | Expr::Call(_, inner) => {
-            columns_of(inner, found);
-        }
+        Expr::Not(inner)
+        | Expr::IsNull(inner)
+        | Expr::Like(inner, ..)
+        | Expr::Matches(inner, _)
+        | Expr::Call(_, inner) => columns_of(inner, found),
         Expr::Compare(_, left, right) | Expr::Arithmetic(_, left, right) => {
             columns_of(left, found);
             columns_of(right, found);

@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use model::random::{Draws, Permutation, mixed};
 
 use super::limits::{filled, shaped};
+use crate::check::Places;
 use crate::kind::Kind;
 use crate::times::{DAY, SECOND};
 use crate::value::Value;
@@ -58,6 +59,8 @@ pub enum Form {
     Text(TextForm),
     /// A pattern of LIKE without `%`, whose `_` are the number's digits.
     Pattern(String),
+    /// A text of a regular expression.
+    Places(Places),
     /// Hexadecimal digits.
     Hex(usize),
     /// A UUID.
@@ -119,6 +122,7 @@ impl Distinct {
                 let mut digits = digits.chars();
                 Value::Text(filled(pattern, "", || digits.next().unwrap_or('0')))
             }
+            Form::Places(places) => Value::Text(places.text(number as u64)),
             Form::Hex(digits) => Value::Text(hex(number as u64, *digits)),
             Form::Uuid => {
                 let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use model::random::Draws;
 
-use crate::check::{Bound, like};
+use crate::check::{Bound, Pattern, Places, like};
 use crate::learn::number_of;
 use crate::schema::{Column, Type};
 use crate::times::SECOND;
@@ -24,6 +24,8 @@ pub struct Limits {
     pub letters: Option<Letters>,
     /// A pattern of LIKE, without escapes.
     pub like: Option<String>,
+    /// A regular expression.
+    pub matches: Option<Pattern>,
     /// May not be NULL.
     pub filled: bool,
     /// A condition on several columns asks whether it is NULL.
@@ -102,6 +104,7 @@ impl Limits {
             Bound::Small => self.letters = Some(Letters::Small),
             Bound::Capital => self.letters = Some(Letters::Capital),
             Bound::Like(pattern) if !pattern.contains('\\') => self.like = Some(pattern.clone()),
+            Bound::Matches(pattern) => self.matches = Some(pattern.clone()),
             Bound::Remainder(divisor, rest) => self.leave(kind, *divisor, *rest),
             Bound::Before(..) | Bound::Like(_) => {}
         }
@@ -149,6 +152,12 @@ impl Limits {
         low.zip(high).is_some_and(|(low, high)| low > high)
             || self.one_of.as_ref().is_some_and(Vec::is_empty)
             || self.longest.is_some_and(|most| self.shortest > most)
+    }
+
+    /// Texts of the regular expression by number, where they can be counted.
+    pub fn places(&self) -> Option<Places> {
+        let places = self.matches.as_ref()?.places(self.longest.unwrap_or(usize::MAX))?;
+        (places.length() >= self.shortest).then_some(places)
     }
 
     /// The first whole number from this one on that leaves the remainder that conditions ask for.

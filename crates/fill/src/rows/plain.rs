@@ -4,12 +4,13 @@
 use model::random::{Draws, mixed};
 
 use super::histogram::{share_of, within};
+use super::known::value_of;
 use super::limits::{Letters, Limits, shaped};
 use crate::draw::key_of;
 use crate::kind::Kind;
 use crate::learn::{Form, Learned, Rest, number_of};
 use crate::schema::{Column, Type};
-use crate::times::{self, DAY, SECOND};
+use crate::times::{DAY, SECOND};
 use crate::value::Value;
 use crate::words::{Words, hexadecimal, uuid};
 
@@ -43,35 +44,6 @@ pub struct Plain {
     seed: u64,
     /// Share of TRUE.
     yes: f64,
-}
-
-/// A text from the database as a value of this type.
-pub fn value_of(kind: &Type, plain: &str) -> Value {
-    let text = || Value::Text(plain.to_owned());
-    match kind {
-        Type::Bool => match plain {
-            "t" | "true" | "1" => Value::Bool(true),
-            "f" | "false" | "0" => Value::Bool(false),
-            _ => text(),
-        },
-        Type::Int { .. } => plain.parse().map_or_else(|_| text(), Value::Int),
-        Type::Float => match plain.parse::<f64>() {
-            Ok(number) if number.is_finite() => Value::Float(number),
-            _ => text(),
-        },
-        Type::Date => times::parse_date(plain).map_or_else(text, Value::Date),
-        Type::Time => times::parse_time(plain).map_or_else(text, Value::Time),
-        Type::Moment { .. } => times::parse_moment(plain).map_or_else(text, Value::Moment),
-        Type::Bytes { .. } => bytes_of(plain).map_or_else(text, Value::Bytes),
-        _ => text(),
-    }
-}
-
-/// Bytes as queries give them: `\x` and hexadecimal digits.
-fn bytes_of(plain: &str) -> Option<Vec<u8>> {
-    let pairs = plain.strip_prefix("\\x")?.as_bytes().chunks(2);
-    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-    pairs.map(|pair| if pair.len() == 2 { byte(pair) } else { None }).collect()
 }
 
 impl Plain {
@@ -293,6 +265,9 @@ impl Plain {
     /// One of the column's new values.
     fn fresh(&self, which: u64, length: f64, words: &Words) -> Value {
         let mut draws = Draws::of(key_of(&[self.seed, which]));
+        if let Some(text) = self.matching(&mut draws) {
+            return text;
+        }
         let mut text = String::new();
         match (&self.of, self.kind) {
             (Type::Json, _) => text.push_str("{}"),
@@ -380,7 +355,18 @@ impl Plain {
         }
     }
 
+    /// A text of the regular expression that a condition prescribes.
+    fn matching(&self, draws: &mut Draws) -> Option<Value> {
+        let pattern = self.limits.matches.as_ref()?;
+        let most = self.limits.longest.unwrap_or(usize::MAX);
+        let text = matches!(self.of, Type::Text { .. });
+        text.then(|| Value::Text(pattern.text((self.limits.shortest, most), draws)))
+    }
+
     fn text(&self, kind: Kind, draws: &mut Draws, words: &Words) -> Value {
+        if let Some(text) = self.matching(draws) {
+            return text;
+        }
         if kind == Kind::Email {
             let mut text = String::new();
             words.email(draws, None, self.limits.longest.unwrap_or(usize::MAX), &mut text);
@@ -420,22 +406,40 @@ impl Plain {
     }
 
     fn time(&self, row: u64, rows: u64, draws: &mut Draws) -> Value {
-        let span = YEARS * 365 * DAY;
+        let (from, to) = self.window();
+        let span = to.saturating_sub(from) as f64;
         let share = draws.unit();
         let micros = match self.kind {
             Kind::Birth => self.until - (18.0 * 365.25 + share * 60.0 * 365.25) as i64 * DAY,
             // Rows with higher numbers were made later.
             Kind::Created => {
                 let passed = (row as f64 + share) / rows.max(1) as f64;
-                self.until - span + (span as f64 * passed) as i64
+                from + (span * passed) as i64
             }
-            _ => self.until - (span as f64 * share) as i64,
+            _ => to - (span * share) as i64,
         };
         let number = match self.of {
             Type::Date => micros.div_euclid(DAY) as f64,
             _ => (micros.div_euclid(SECOND) * SECOND) as f64,
         };
         self.number(self.limits.clamp(number))
+    }
+
+    /// The times that rows lie between, in microseconds since 1970: the last years as far as conditions allow them, or
+    /// else what these allow.
+    fn window(&self) -> (i64, i64) {
+        let span = YEARS * 365 * DAY;
+        let unit = if self.of == Type::Date { DAY } else { 1 };
+        let micros = |edge: f64| (edge as i64).saturating_mul(unit);
+        let (low, high) = self.limits.range;
+        let (low, high) = (low.map(micros), high.map(|last| micros(last).saturating_add(unit)));
+        let from = low.map_or(self.until - span, |low| low.max(self.until - span));
+        let to = high.map_or(self.until, |high| high.min(self.until));
+        match (low, high) {
+            _ if from < to => (from, to),
+            (Some(low), high) => (low, high.unwrap_or(low.saturating_add(span))),
+            (None, high) => (high.unwrap_or(self.until).saturating_sub(span), to),
+        }
     }
 
     /// The number as a value, or the nearest that is allowed.

@@ -13,9 +13,9 @@ use model::quote::grouped;
 use model::random::Permutation;
 
 use super::Maker;
+use super::known::value_of;
 use super::limits::Limits;
 use super::link::{Deal, Link};
-use super::plain::value_of;
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
 use crate::facts::TableFacts;

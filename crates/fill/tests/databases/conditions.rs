@@ -46,6 +46,46 @@ fn texts_are_of_the_pattern_of_glob() {
 }
 
 #[test]
+fn texts_are_of_regular_expressions() {
+    let sql = "CREATE TABLE parts (id INT PRIMARY KEY,
+  sku VARCHAR(9) NOT NULL UNIQUE CHECK (sku ~ '^[A-Z]{2}[0-9]{4}$'),
+  color VARCHAR(20) NOT NULL CHECK (color ~ '^#[0-9a-f]{6}$'),
+  note VARCHAR(20) NOT NULL CHECK (note ~ '^(red|green|light blue)$'));\n";
+    let engines = [Engine::postgres(sql), Engine::mariadb(&sql.replace('~', "REGEXP"))];
+    for engine in engines.into_iter().flatten() {
+        // The second time between those that are there.
+        for rows in [200, 400] {
+            engine.fill(&[("parts", rows)]).expect("a fill");
+            assert_eq!(engine.number("SELECT count(*) FROM parts"), rows as i64);
+        }
+        assert!(engine.number("SELECT count(DISTINCT color) FROM parts") > 100);
+        assert_eq!(engine.number("SELECT count(DISTINCT note) FROM parts"), 3);
+        assert_eq!(engine.clean().expect("all of it goes"), 400);
+    }
+}
+
+#[test]
+fn texts_are_of_patterns_of_glob_with_classes() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE parts (id INTEGER PRIMARY KEY, sku TEXT NOT NULL UNIQUE CHECK (sku GLOB '[A-Z][A-Z][0-9][0-9]-?'));\n",
+    );
+    for rows in [200, 400] {
+        engine.fill(&[("parts", rows)]).expect("a fill");
+        assert_eq!(engine.number("SELECT count(*) FROM parts"), rows as i64);
+    }
+}
+
+#[test]
+fn comparisons_bind_as_in_sqlite() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE parts (id INTEGER PRIMARY KEY, low BOOLEAN NOT NULL, n INT NOT NULL, CHECK (low = n < 500));\n",
+    );
+    engine.fill(&[("parts", 300)]).expect("a fill");
+    assert!(engine.number("SELECT count(*) FROM parts WHERE low") > 50);
+    assert!(engine.number("SELECT count(*) FROM parts WHERE NOT low") > 50);
+}
+
+#[test]
 fn rows_meet_conditions_that_ask_what_is_null() {
     let sql = "CREATE TABLE people (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);
 CREATE TABLE firms (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL);

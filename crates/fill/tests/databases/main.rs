@@ -6,6 +6,7 @@ mod conditions;
 mod counters;
 mod engine;
 mod partial;
+mod partitions;
 mod pools;
 mod refused;
 mod replaced;

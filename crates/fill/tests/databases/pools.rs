@@ -63,6 +63,13 @@ fn the_case_of_letters_counts_where_the_database_counts_it() {
     if let Some(engine) = Engine::postgres(SQL) {
         assert_eq!(filled(&engine), 4);
     }
+    let folding = format!(
+        "CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);\n{}",
+        SQL.replace("(40) PRIMARY", "(40) COLLATE folding PRIMARY")
+    );
+    if let Some(engine) = Engine::postgres(&folding) {
+        assert_eq!(filled(&engine), 2);
+    }
 }
 
 #[test]
@@ -101,6 +108,15 @@ fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
         assert_eq!(engine.number(found), 3);
         assert_eq!(engine.clean().expect("each is known again"), 20);
     }
+}
+
+#[test]
+fn texts_of_a_regular_expression_that_are_asked_for_are_not_made_again() {
+    let sql = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY CHECK (code ~ '^[A-Z]-[0-9]{2}$'), n INT);";
+    let Some(engine) = Engine::postgres(sql) else { return };
+    asked_for(&engine, &["A-03", "B-05"]);
+    assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('A-03', 'B-05')"), 2);
+    assert_eq!(engine.clean().expect("it goes"), 20);
 }
 
 #[test]

@@ -46,3 +46,16 @@ GRANT ALL ON ALL TABLES IN SCHEMA public TO shop;",
     let secrets = &schema.tables[schema.find("secrets").expect("it is there")];
     assert!(secrets.unfit.is_some_and(|why| why.contains("row level security")), "{secrets:?}");
 }
+
+#[test]
+fn sqlite_tables_that_hide_the_numbers_of_rows_are_refused_by_name() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE hidden (rowid TEXT, oid INT, _rowid_ INT);
+CREATE TABLE keyed (rowid TEXT NOT NULL UNIQUE, oid INT, _rowid_ INT);
+CREATE TABLE partly (rowid TEXT, oid INT);\n",
+    );
+    let why = engine.fill(&[("hidden", 10)]).expect_err("they are not told apart").to_string();
+    assert!(why.starts_with("hidden: its rows have no key"), "{why}");
+    engine.fill(&[("keyed", 10), ("partly", 10)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 20);
+}

@@ -13,8 +13,8 @@ use crate::facts::ColumnFacts;
 use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn;
 use crate::rows::distinct::{Distinct, Form, TextForm};
+use crate::rows::known::value_of;
 use crate::rows::limits::{Letters, fixed};
-use crate::rows::plain::value_of;
 use crate::rows::series::{highest, numbers};
 use crate::schema::Type;
 use crate::times::{DAY, SECOND};
@@ -227,6 +227,11 @@ impl Board<'_> {
             false => kind_of_new(self.table, of),
         };
         let kind = form.and_then(learn::Form::about).unwrap_or(by_name);
+        if let Some(places) = limits.places() {
+            let (first, last) = facts.gap.unwrap_or((0, places.count() - 1));
+            room((last - first + 1) as f64, "the regular expression of its condition")?;
+            return Ok((Form::Places(places), first.into()));
+        }
         if let Some(pattern) = &limits.like {
             return self.of_pattern(column, pattern, (kind, most), room);
         }
