@@ -221,6 +221,8 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
+    use testkit::process::Program;
+
     use super::*;
 
     #[test]
@@ -377,19 +379,9 @@ mod tests {
                       files = [open('/dev/null') for _ in range(2100)]\n\
                       print(flush=True)\n\
                       sys.stdin.readline()";
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", script])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("python3");
-        let mut output = child.stdout.take().expect("its output");
-        let opened = output.read_exact(&mut [0]);
-        let looked = sockets_of(&[child.id()]);
-        let _ = child.kill();
-        let _ = child.wait();
-        opened.expect("it may open so many");
-        let (sockets, looked_at) = looked.expect("a child can be read");
+        let mut program = Program::python(script);
+        program.read_line();
+        let (sockets, looked_at) = sockets_of(&[program.pid()]).expect("a child can be read");
         assert!(looked_at > 2_100 && sockets.len() >= 2, "{looked_at}");
     }
 }
