@@ -140,16 +140,16 @@ impl Gateway {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-log", move || log.run(&control.current, &stop))
         });
-        let (tell, told) = channel();
+        let (tell, endings) = channel();
         let counting = control.awaits_used().then(|| {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-earlier", move || count_earlier(&control, &told, &stop))
+            spawn("gate-earlier", move || count_earlier(&control, &endings, &stop))
         });
         let counting = counting.transpose()?;
         let sink = NotingSink { sink, control: Arc::clone(&control) };
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
-        let housekeeping = keep_house(&control, collector, quotas, &stop)?;
+        let housekeeping = spawn_housekeeping(&control, collector, quotas, &stop)?;
         let logging = logging.transpose()?;
         let gateway = Self {
             waiting: None,
@@ -338,10 +338,10 @@ fn given(
 }
 
 /// Waits for the gateway that was taken over to end, and counts what it let through meanwhile.
-fn count_earlier(control: &Control, told: &Receiver<UnixStream>, stop: &AtomicBool) {
+fn count_earlier(control: &Control, endings: &Receiver<UnixStream>, stop: &AtomicBool) {
     let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
-    if let Ok(ending) = told.recv() {
+    if let Ok(ending) = endings.recv() {
         takeover::wait_for_end(ending, give_up);
     }
     control.add_used();
@@ -443,7 +443,7 @@ fn usage_place(config: &Config) -> String {
 }
 
 /// Starts the periodic work.
-fn keep_house(
+fn spawn_housekeeping(
     control: &Arc<Control>,
     mut collector: Collector,
     quotas: QuotaWrites,
@@ -460,9 +460,9 @@ fn write_quotas(
     stop: &Arc<AtomicBool>,
 ) -> Result<(QuotaWrites, JoinHandle<()>), GatewayError> {
     let table = ReachedTable::open(store).map_err(GatewayError::File)?;
-    let (quota_writes, told) = QuotaWrites::new();
+    let (quota_writes, batches) = QuotaWrites::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
-    let write = move || quota_writes::write(table, &told, control.troubles(), &stop);
+    let write = move || quota_writes::write(table, &batches, control.troubles(), &stop);
     Ok((quota_writes, spawn("gate-quotas", write)?))
 }
 

@@ -165,8 +165,8 @@ pub(crate) fn acknowledged(fd: RawFd) -> Option<u64> {
             &raw mut length,
         )
     };
-    let told = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
-    told.then_some(info[BYTES_ACKED / size_of::<u64>()])
+    let is_reported = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
+    is_reported.then_some(info[BYTES_ACKED / size_of::<u64>()])
 }
 
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {

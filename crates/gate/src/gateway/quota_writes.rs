@@ -37,8 +37,8 @@ impl QuotaWrites {
     /// With what comes out for the writer.
     pub(super) fn new() -> (Self, Receiver<Vec<Reached>>) {
         // While one is written, counts go on.
-        let (to_writer, told) = sync_channel(1);
-        (Self { written: HashMap::new(), waiting: HashSet::new(), to_writer }, told)
+        let (to_writer, batches) = sync_channel(1);
+        (Self { written: HashMap::new(), waiting: HashSet::new(), to_writer }, batches)
     }
 
     /// Hands on what is to be written. `asked` are the slots of keys that requests came with since the last time; `beside`
@@ -105,13 +105,13 @@ fn reached(policy: &Policy, of: QuotaOf, counts: Counts, beside: bool) -> Reache
 /// Writes what it receives until the channel is closed. What cannot be written is tried again until `stop`.
 pub(super) fn write(
     mut table: ReachedTable,
-    told: &Receiver<Vec<Reached>>,
+    batches: &Receiver<Vec<Reached>>,
     troubles: &Troubles,
     stop: &AtomicBool,
 ) {
     // Where there is one processor for all, requests would wait while counts are written.
     net::limits::give_way();
-    while let Ok(reached) = told.recv() {
+    while let Ok(reached) = batches.recv() {
         while let Err(why) = table.raise(&reached) {
             troubles.set("quotas", Some(format!(
                 "what is used of quotas cannot be written: {why}; a gateway that is killed now gives it again"

@@ -16,18 +16,18 @@ pub(super) struct RefusedConnections {
 /// What was reported of one kind.
 #[derive(Debug, Default)]
 struct Reported {
-    told: u64,
+    reported: u64,
     said: Throttle,
 }
 
 impl Reported {
     /// How many new ones to report, where there were `in_all` by now, in seconds; `None` where there is nothing to report.
     fn look(&mut self, in_all: u64, now_s: u64) -> Option<u64> {
-        let new = in_all.saturating_sub(self.told);
+        let new = in_all.saturating_sub(self.reported);
         if new == 0 || !self.said.may_say(now_s) {
             return None;
         }
-        self.told = in_all;
+        self.reported = in_all;
         Some(new)
     }
 }

@@ -133,7 +133,7 @@ fn carry_out(
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
     let profiled = taker.is_none_or(|taker| keep_profile(taker, &run, made));
-    let code = deliver(&run, &args.print, made, tls::spoken_at)?;
+    let code = deliver(&run, &args.print, made, tls::is_used_at)?;
     let reported = objectives.report(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;

@@ -72,7 +72,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
     let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     objectives.judge(&mut run);
     doubt(&run).iter().for_each(|doubt| eprintln!("plimsoll: {doubt}"));
-    if let Some(why) = mismatch(&run, tls::spoken_at) {
+    if let Some(why) = mismatch(&run, tls::is_used_at) {
         return cannot_run(why);
     }
     if run.interrupted {

@@ -82,7 +82,7 @@ impl Series {
         let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
         let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
-        if let Some(why) = mismatch(&run, tls::spoken_at) {
+        if let Some(why) = mismatch(&run, tls::is_used_at) {
             return cannot_run(why);
         }
         if let (Some(taker), Some(into)) = (taker, &self.profiles) {

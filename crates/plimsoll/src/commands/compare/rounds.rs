@@ -108,8 +108,8 @@ impl Rounds {
             let (run, changed) = self.one(round, at, files)?;
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let word = self.contestants[at].word;
-            let told = |why: String| format!("{word} in round {}: {why}", round + 1);
-            (self.failed, self.lost) = (run.halted.clone().map(told), lost.map(told));
+            let with_round = |why: String| format!("{word} in round {}: {why}", round + 1);
+            (self.failed, self.lost) = (run.halted.clone().map(with_round), lost.map(with_round));
             if run.interrupted || self.failed.is_some() || self.lost.is_some() {
                 return Ok(false);
             }
