@@ -19,7 +19,7 @@ use verdict::figures::{grouped, percent, rate};
 use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
 use crate::built_in_api::BuiltIn;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::shape::Shape;
+use crate::load::shape::{IdleWorkers, Shape};
 use crate::machine::calibrations;
 use crate::results::output;
 use crate::runs::execute::execute;
@@ -164,7 +164,7 @@ impl Bench {
             duration_ns: Some(self.duration_ns),
             requests: None,
         };
-        let (launch, _) = prepared.level(shape, true, &self.stop)?;
+        let (launch, _) = prepared.level(shape, IdleWorkers::LeftOut, &self.stop)?;
         let run = execute(&launch, machine::environment(prepared.files), &mut self.live)?;
         if run.totals.succeeded == 0 && !run.interrupted {
             return cannot_run(

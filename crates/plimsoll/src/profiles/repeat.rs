@@ -14,6 +14,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
 use crate::load::script_run::Steps;
+use crate::load::shape::IdleWorkers;
 use crate::load::tls;
 use crate::results::deliver::mismatch;
 use crate::results::output;
@@ -53,7 +54,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
     };
     let prepared = prepare(input, &args.load, args.quiet)?;
     let stop = stop_on_signal()?;
-    let (launch, notices) = prepared.level(shape, false, &stop)?;
+    let (launch, notices) = prepared.level(shape, IdleWorkers::Refused, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }

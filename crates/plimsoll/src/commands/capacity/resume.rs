@@ -13,6 +13,7 @@ use crate::args::CapacityArgs;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
+use crate::load::shape::IdleWorkers;
 use crate::results::input;
 use crate::results::lock::Lock;
 use crate::results::resume::{own_args, same_load, same_url};
@@ -129,7 +130,8 @@ fn same_load_as_before(
     let Some((step, run)) = held.max_by_key(|(step, _)| !step.purpose.is_closed_loop()) else {
         return Ok(());
     };
-    let (launch, _) = runner.prepared.level(runner.shape(&step), true, &runner.stop)?;
+    let (launch, _) =
+        runner.prepared.level(runner.shape(&step), IdleWorkers::LeftOut, &runner.stop)?;
     same_load(dir, "steps", &run.plan, &in_step(launch, &step).plan)
 }
 
