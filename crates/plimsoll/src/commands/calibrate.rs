@@ -53,7 +53,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         duration_ns: args.duration,
         load: LoadArgs { io: args.io, ..LoadArgs::without_flags() },
         stop: stop_on_signal()?,
-        live: Live::new(args.quiet, false),
+        live: Live::new(args.quiet),
     };
     let apart = limits::allowed_cpus().len() as u64;
     let shared = u64::from(all.len() as u64 > apart);

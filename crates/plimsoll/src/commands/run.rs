@@ -122,7 +122,7 @@ fn carry_out(
         eprintln!("plimsoll: {notice}");
     }
     let folder = folder(&prepared.input)?;
-    let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
+    let mut live = Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some());
     let environment = machine::environment(prepared.files);
     let mut steps = Steps::default();
     let made = folder.made.as_deref();

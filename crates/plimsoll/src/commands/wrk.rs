@@ -126,7 +126,7 @@ fn run(url: &str, args: &WrkArgs) -> Result<bool, Failure> {
     let (launch, notices) = prepared.level(shape, IdleWorkers::Refused, &stop)?;
     prepared.notices.iter().chain(&notices).for_each(|notice| eprintln!("wrk: {notice}"));
     let environment = machine::environment(prepared.files);
-    let (mut live, mut steps) = (Live::new(true, false), Steps::default());
+    let (mut live, mut steps) = (Live::quiet(), Steps::default());
     let watch = AbortWatch::default();
     let extras = Extras { abort_on: watch, ..Extras::default() };
     let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;

@@ -67,7 +67,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
             ));
         }
     }
-    let (mut live, mut steps) = (Live::new(args.quiet, false), Steps::default());
+    let (mut live, mut steps) = (Live::new(args.quiet), Steps::default());
     let environment = machine::environment(prepared.files);
     let extras = Extras { taker: taker.as_mut(), ..Extras::default() };
     let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;

@@ -108,7 +108,7 @@ fn asked_once(
         shown(&input.destination.url),
         exact_duration(launch.plan.timeout_ns)
     );
-    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::new(true, false)))?;
+    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::quiet()))?;
     let status = run.totals.statuses.keys().next().copied();
     let Some(status) = status else {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();

@@ -82,7 +82,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     };
     same_load_as_before(dir, &runner, &record, &files)?;
     let steps = counted(record.steps.len() as u64, "step");
-    let live = Live::new(args.quiet, false);
+    let live = Live::new(args.quiet);
     live.say(&format!("plimsoll: keeping {steps} of {}", dir.display()));
     if let Next::Done(_) = Search::of_record(&record).next() {
         live.say("plimsoll: it had come to its end: no step is to be run");

@@ -60,7 +60,10 @@ impl Rounds {
             contestants,
             shape,
             rest_ns: args.rest,
-            series: Series::new(Live::new(args.quiet, shape.rate_per_s.is_some()), stop),
+            series: Series::new(
+                Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some()),
+                stop,
+            ),
             of: args.rounds,
             runs: Vec::new(),
             kept: Vec::new(),

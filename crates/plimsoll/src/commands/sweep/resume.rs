@@ -65,7 +65,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         None => SweepFiles::of_sweep(dir, &sweep.name)?,
     };
     let levels = counted(sweep.levels.len() as u64, "level");
-    Live::new(args.quiet, false).say(&format!("plimsoll: keeping {levels} of {}", dir.display()));
+    Live::new(args.quiet).say(&format!("plimsoll: keeping {levels} of {}", dir.display()));
     cursors::go_on(dir, &runner.prepared.input)?;
     carry_out(&runner, ladder, sweep, &files, None)
 }

@@ -115,7 +115,7 @@ impl Again {
         let (launch, _) = prepared.level(shape, IdleWorkers::Refused, &self.stop)?;
         let abort_on = watch(&args.abort, shape.rate_per_s.is_some())?;
         let extras = Extras { abort_on, sources: &sources, taker, journal: None };
-        let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
+        let mut live = Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some());
         let environment = machine::environment(prepared.files);
         let mut run =
             execute_sampled(&launch, environment, extras, &mut live, &mut Steps::default())?;
