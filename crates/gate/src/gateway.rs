@@ -140,10 +140,10 @@ impl Gateway {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
             spawn("gate-log", move || log.run(&control.current, &stop))
         });
-        let (tell, endings) = channel();
+        let (sender, receiver) = channel();
         let counting = control.awaits_used().then(|| {
             let (control, stop) = (Arc::clone(&control), Arc::clone(&stop));
-            spawn("gate-earlier", move || count_earlier(&control, &endings, &stop))
+            spawn("gate-earlier", move || count_earlier(&control, &receiver, &stop))
         });
         let counting = counting.transpose()?;
         let sink = NotingSink { sink, control: Arc::clone(&control) };
@@ -167,7 +167,7 @@ impl Gateway {
             sharing,
             counting,
         };
-        gateway.replace(earlier, tell, &store)
+        gateway.replace(earlier, sender, &store)
     }
 
     /// Ends the gateway that is taken over, and waits for one that takes this one over. Where the earlier one goes on, this
@@ -175,19 +175,19 @@ impl Gateway {
     fn replace(
         mut self,
         earlier: Option<EarlierGateway>,
-        tell: Sender<UnixStream>,
+        sender: Sender<UnixStream>,
         store: &Path,
     ) -> Result<Self, GatewayError> {
         if let Some(earlier) = earlier {
             match earlier.end() {
                 Ok(Some(ending)) => {
                     self.earlier = ending.try_clone().ok();
-                    drop(tell.send(ending));
+                    drop(sender.send(ending));
                 }
                 Ok(None) => {}
                 Err(error) => {
                     // Who counts what the earlier one lets through waits for it.
-                    drop(tell);
+                    drop(sender);
                     self.drain();
                     return Err(error);
                 }
@@ -338,10 +338,10 @@ fn given(
 }
 
 /// Waits for the gateway that was taken over to end, and counts what it let through meanwhile.
-fn count_earlier(control: &Control, endings: &Receiver<UnixStream>, stop: &AtomicBool) {
+fn count_earlier(control: &Control, receiver: &Receiver<UnixStream>, stop: &AtomicBool) {
     let until = longest_drain(control);
     let give_up = || stop.load(Ordering::SeqCst) || Instant::now() > until;
-    if let Ok(ending) = endings.recv() {
+    if let Ok(ending) = receiver.recv() {
         takeover::wait_for_end(ending, give_up);
     }
     control.add_used();
@@ -460,9 +460,9 @@ fn write_quotas(
     stop: &Arc<AtomicBool>,
 ) -> Result<(QuotaWrites, JoinHandle<()>), GatewayError> {
     let table = ReachedTable::open(store).map_err(GatewayError::File)?;
-    let (quota_writes, batches) = QuotaWrites::new();
+    let (quota_writes, receiver) = QuotaWrites::new();
     let (control, stop) = (Arc::clone(control), Arc::clone(stop));
-    let write = move || quota_writes::write(table, &batches, control.troubles(), &stop);
+    let write = move || quota_writes::write(table, &receiver, control.troubles(), &stop);
     Ok((quota_writes, spawn("gate-quotas", write)?))
 }
 

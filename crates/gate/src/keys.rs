@@ -19,4 +19,5 @@ pub use owners::Owner;
 pub use record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 pub use rotation::Replaced;
 pub use store::Store;
+pub(crate) use store::open_to_inspect;
 pub use table::{Entry, Keys, Settings};

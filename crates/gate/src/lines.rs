@@ -16,6 +16,8 @@ const UNREAD: &str = "nobody reads from this pipe";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks whether there is room in a pipe.
 const LOOK: Duration = Duration::from_millis(5);
+/// A pipe takes so many bytes whole or not at all (`PIPE_BUF` in pipe(7)).
+pub(crate) const PIPE_BYTES: usize = 4096;
 
 /// Opens a file to be appended to, and makes it where there is none, with this mode. A pipe without a reader is an error, and
 /// writing to a full one is too: the system would wait for a reader without an end.
@@ -58,25 +60,29 @@ pub(crate) struct Appended {
     pub(crate) result: io::Result<()>,
 }
 
-/// Appends lines, as many as there is room for. The reader of a pipe is waited for this long.
+/// Appends lines, as many as there is room for. The reader of a pipe is waited for this long; where the process is killed
+/// meanwhile, only a line of more than [`PIPE_BYTES`] can be cut short.
 pub(crate) fn append(file: &mut File, lines: &[u8], patience: Duration) -> Appended {
-    let (written, result) = write_most(file, lines, patience);
+    let is_file = file.metadata().is_ok_and(|about| about.is_file());
+    let at_once = if is_file { usize::MAX } else { PIPE_BYTES };
+    let (written, result) = write_most(file, lines, at_once, patience);
     let whole = whole_lines(&lines[..written]);
     let cut = whole < written && !take_back(file, written - whole);
     Appended { whole, cut, result }
 }
 
-/// Bytes that were written, and why not all were: [`io::ErrorKind::TimedOut`] where the reader of a pipe did not take them in
-/// this time.
+/// Writes as many whole lines at a time as are in so many bytes, or one that is longer. Bytes that were written, and why not all
+/// were: [`io::ErrorKind::TimedOut`] where the reader of a pipe did not take them in this time.
 pub(crate) fn write_most(
     out: &mut impl Write,
     bytes: &[u8],
+    at_once: usize,
     patience: Duration,
 ) -> (usize, io::Result<()>) {
     let until = Instant::now() + patience;
     let mut written = 0;
     while written < bytes.len() {
-        match out.write(&bytes[written..]) {
+        match out.write(first_lines(&bytes[written..], at_once)) {
             Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
             Ok(more) => written += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -90,6 +96,22 @@ pub(crate) fn write_most(
         }
     }
     (written, Ok(()))
+}
+
+/// As many whole lines as are in so many bytes; one that is longer, or the rest of it.
+fn first_lines(bytes: &[u8], at_once: usize) -> &[u8] {
+    if bytes.len() <= at_once {
+        return bytes;
+    }
+    let (within, beyond) = bytes.split_at(at_once);
+    let end = match whole_lines(within) {
+        0 => {
+            let end = beyond.iter().position(|byte| *byte == b'\n');
+            end.map_or(bytes.len(), |end| at_once + end + 1)
+        }
+        whole => whole,
+    };
+    &bytes[..end]
 }
 
 /// Bytes up to the end of the last whole line.
@@ -152,9 +174,25 @@ mod tests {
     fn of_lines_that_find_no_room_the_whole_ones_are_known() {
         let lines = b"one\ntwo\nthree\n";
         for (room, whole) in [(0, 0), (3, 0), (4, 4), (9, 8), (13, 8), (14, 14), (99, 14)] {
-            let (written, result) = write_most(&mut Room(room), lines, PATIENCE);
+            let (written, result) = write_most(&mut Room(room), lines, 6, PATIENCE);
             assert_eq!((written, result.is_ok()), (room.min(14), room >= 14), "{room}");
             assert_eq!(whole_lines(&lines[..written]), whole, "{room}");
+        }
+    }
+
+    #[test]
+    fn whole_lines_are_written_at_once() {
+        for (bytes, first) in [
+            ("", ""),
+            ("a\nb\n", "a\nb\n"),
+            ("a\nb\nc\n", "a\nb\n"),
+            ("a\nbcd\ne\n", "a\n"),
+            ("abcdef\ng\n", "abcdef\n"),
+            ("abcdef", "abcdef"),
+            ("abc\nd\n", "abc\n"),
+            ("abcd\ne\n", "abcd\n"),
+        ] {
+            assert_eq!(first_lines(bytes.as_bytes(), 4), first.as_bytes(), "{bytes:?}");
         }
     }
 

@@ -44,4 +44,4 @@ mod sync;
 pub use link::{Link, LinkView, Place};
 pub use meter::Meter;
 pub use resp::{Reply, RespError, read_reply};
-pub use sync::{Answer, Heard, NEAR_NS, Syncer, Tell};
+pub use sync::{Answer, NEAR_NS, Report, Response, Syncer};

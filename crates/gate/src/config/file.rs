@@ -169,10 +169,9 @@ pub struct RouteConfig {
     /// would match another route if case did not matter is refused, since servers may ignore case.
     #[schemars(with = "Option<String>")]
     pub path: Option<Spanned<String>>,
-    /// Methods; all by default.
-    #[serde(default)]
-    #[schemars(with = "Vec<String>")]
-    pub methods: Vec<Spanned<String>>,
+    /// Methods, at least one; all where it is left out.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub methods: Option<Spanned<Vec<Spanned<String>>>>,
     /// Name of the upstream.
     #[schemars(with = "String")]
     pub upstream: Spanned<String>,

@@ -1,11 +1,11 @@
 //! Servers that fail their active check: reported once when one goes out and once when it comes back. While all servers
 //! of an upstream are out, that is a trouble. A server that goes out and comes back all the time is reported once a
-//! minute at most.
+//! minute at most, with how often it did.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use super::throttle::OnAndOff;
+use super::throttle::{OnAndOff, came_and_went};
 use crate::health::{CheckFailure, ServerView};
 
 /// What was reported of servers that have been out, by their upstreams' names and their addresses.
@@ -23,7 +23,7 @@ impl Checked {
                 true => Some(self.0.entry(of(server)).or_default()),
                 false => self.0.get_mut(&of(server)),
             };
-            if known.is_some_and(|known| known.look(server.down, now_s)) {
+            if let Some(times) = known.and_then(|known| known.look(server.down, now_s)) {
                 let is = match server.down {
                     true => format!(
                         "fails its check{}: no requests go to it while another is well",
@@ -31,7 +31,8 @@ impl Checked {
                     ),
                     false => "takes requests again".to_owned(),
                 };
-                say.push(format!("upstream `{}`, server {}: {is}", server.upstream, server.socket));
+                let (name, often) = (&server.upstream, came_and_went(times));
+                say.push(format!("upstream `{name}`, server {}: {is}{often}", server.socket));
             }
         }
         say
@@ -96,7 +97,8 @@ mod tests {
         // One that goes out and comes back all the time does not fill the log.
         let said = (4..=60).flat_map(|second| checked.look(&servers(second % 2 == 0), second));
         assert_eq!(said.count(), 0);
-        assert_eq!(checked.look(&servers(true), 61), [out]);
+        let often = " (it began and ended 28 times since the last message about it)";
+        assert_eq!(checked.look(&servers(true), 61), [format!("{out}{often}")]);
         assert!(
             checked.look(&[], 62).is_empty() && checked.0.is_empty(),
             "it is configured no more"

@@ -37,8 +37,8 @@ impl QuotaWrites {
     /// With what comes out for the writer.
     pub(super) fn new() -> (Self, Receiver<Vec<Reached>>) {
         // While one is written, counts go on.
-        let (to_writer, batches) = sync_channel(1);
-        (Self { written: HashMap::new(), waiting: HashSet::new(), to_writer }, batches)
+        let (to_writer, receiver) = sync_channel(1);
+        (Self { written: HashMap::new(), waiting: HashSet::new(), to_writer }, receiver)
     }
 
     /// Hands on what is to be written. `asked` are the slots of keys that requests came with since the last time; `beside`
@@ -105,13 +105,13 @@ fn reached(policy: &Policy, of: QuotaOf, counts: Counts, beside: bool) -> Reache
 /// Writes what it receives until the channel is closed. What cannot be written is tried again until `stop`.
 pub(super) fn write(
     mut table: ReachedTable,
-    batches: &Receiver<Vec<Reached>>,
+    receiver: &Receiver<Vec<Reached>>,
     troubles: &Troubles,
     stop: &AtomicBool,
 ) {
     // Where there is one processor for all, requests would wait while counts are written.
     net::limits::give_way();
-    while let Ok(reached) = batches.recv() {
+    while let Ok(reached) = receiver.recv() {
         while let Err(why) = table.raise(&reached) {
             troubles.set("quotas", Some(format!(
                 "what is used of quotas cannot be written: {why}; a gateway that is killed now gives it again"
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_due_is_handed_on_once() {
         let policy = policy();
-        let (mut quota_writes, told) = QuotaWrites::new();
+        let (mut quota_writes, receiver) = QuotaWrites::new();
         let add = |of: QuotaOf, requests| {
             let (day, month) = policy.state().quota_counts(of);
             day.add(0, requests);
@@ -188,7 +188,7 @@ mod tests {
         let handed = |quota_writes: &mut QuotaWrites, asked: &[u32]| {
             quota_writes.look(&policy, asked.iter().copied(), false);
             let whose = |reached: Reached| (reached.whose, reached.day.1, reached.month.1);
-            told.try_iter().flatten().map(whose).collect::<Vec<_>>()
+            receiver.try_iter().flatten().map(whose).collect::<Vec<_>>()
         };
         assert_eq!(handed(&mut quota_writes, &[0, 1, 2]), []);
         add(QuotaOf::Key(1), 20);

@@ -110,6 +110,12 @@ fn not_given(place: &Path, error: &io::Error) -> String {
             PATIENCE.as_secs()
         );
     }
+    let has_ended = [io::ErrorKind::ConnectionReset, io::ErrorKind::UnexpectedEof];
+    if has_ended.contains(&error.kind()) {
+        return format!(
+            "{place}: {error}: the gateway that ran has just ended, or another one has taken it over: try again"
+        );
+    }
     format!(
         "{place}: {error}: no gateway of this store and address gives its listeners away; start without --take-over"
     )
@@ -258,7 +264,7 @@ mod tests {
         assert!(matches!(of_a_dead_one.end(), Ok(None)));
     }
 
-    /// To start without --take-over, which was advised, fails: the port is taken.
+    /// To start without --take-over, which was advised, fails where the port is taken.
     #[test]
     fn an_earlier_gateway_that_is_stopped_is_told_from_none() {
         let said = |kind: io::ErrorKind| not_given(Path::new("gate.db.1.sock"), &kind.into());
@@ -266,6 +272,9 @@ mod tests {
         assert!(stopped.contains("did not answer within 30 s"), "{stopped}");
         let none = said(io::ErrorKind::ConnectionRefused);
         assert!(none.ends_with("listeners away; start without --take-over"), "{none}");
+        // As where two take over at a time.
+        let ended = said(io::ErrorKind::ConnectionReset);
+        assert!(ended.ends_with("another one has taken it over: try again"), "{ended}");
     }
 
     /// A later gateway that does not come to serve keeps nobody from ending.

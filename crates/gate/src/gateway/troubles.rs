@@ -1,5 +1,5 @@
-//! Problems outside of the data path while a gateway runs: each is reported once when it begins and once when it ends. A
-//! problem that comes and goes is reported at most once a minute.
+//! Problems outside of the data path while a gateway runs: each is reported once when it begins and once when it ends. One
+//! that comes and goes is reported at most once a minute, with how often it did.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::units::SECOND;
 
-use super::throttle::OnAndOff;
+use super::throttle::{OnAndOff, came_and_went};
 
 /// Messages that wait to be printed, at most; the oldest are dropped.
 const WAITING_MOST: usize = 100;
@@ -20,10 +20,30 @@ pub struct Troubles(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The sentence of each trouble that lasts, by what is in trouble.
-    standing: BTreeMap<&'static str, String>,
-    said: BTreeMap<&'static str, OnAndOff>,
+    /// By what is in trouble.
+    troubles: BTreeMap<&'static str, Trouble>,
     to_say: Vec<String>,
+}
+
+/// One that lasts, or did.
+#[derive(Debug, Default)]
+struct Trouble {
+    lasts: bool,
+    /// The sentence about it, as it was last.
+    why: String,
+    said: OnAndOff,
+}
+
+impl Trouble {
+    /// What to print of it now, if anything.
+    fn message(&mut self, what: &str, now_s: u64) -> Option<String> {
+        let times = self.said.look(self.lasts, now_s)?;
+        Some(match (self.lasts, times) {
+            (true, _) => format!("{}{}", self.why, came_and_went(times)),
+            (false, 0) => format!("{what}: works again"),
+            (false, _) => format!("{what}: works again{}: {}", came_and_went(times), self.why),
+        })
+    }
 }
 
 impl Kept {
@@ -38,19 +58,18 @@ impl Kept {
 impl Troubles {
     /// Notes the state of something: a problem with its reason, or none.
     pub(super) fn set(&self, what: &'static str, why: Option<String>) {
-        self.set_at(what, why, net::clock::now() / SECOND);
+        self.set_at(what, why, now_s());
     }
 
     fn set_at(&self, what: &'static str, why: Option<String>, now_s: u64) {
         let mut kept = self.kept();
-        let say = kept.said.entry(what).or_default().look(why.is_some(), now_s);
-        let sentence = say.then(|| why.clone().unwrap_or_else(|| format!("{what}: works again")));
-        match why {
-            Some(why) => kept.standing.insert(what, why),
-            None => kept.standing.remove(what),
-        };
-        if let Some(sentence) = sentence {
-            kept.say(sentence);
+        let trouble = kept.troubles.entry(what).or_default();
+        trouble.lasts = why.is_some();
+        if let Some(why) = why {
+            trouble.why = why;
+        }
+        if let Some(message) = trouble.message(what, now_s) {
+            kept.say(message);
         }
     }
 
@@ -61,17 +80,32 @@ impl Troubles {
 
     /// What is wrong now.
     pub fn standing(&self) -> Vec<String> {
-        self.kept().standing.values().cloned().collect()
+        let kept = self.kept();
+        let lasting = kept.troubles.values().filter(|trouble| trouble.lasts);
+        lasting.map(|trouble| trouble.why.clone()).collect()
     }
 
-    /// What began or ended since this was last called.
+    /// What began or ended since this was last called, and what was put off until now.
     pub fn take_to_say(&self) -> Vec<String> {
-        std::mem::take(&mut self.kept().to_say)
+        self.take_to_say_at(now_s())
+    }
+
+    fn take_to_say_at(&self, now_s: u64) -> Vec<String> {
+        let mut kept = self.kept();
+        let put_off = |(what, trouble): (&&str, &mut Trouble)| trouble.message(what, now_s);
+        let put_off: Vec<_> = kept.troubles.iter_mut().filter_map(put_off).collect();
+        put_off.into_iter().for_each(|message| kept.say(message));
+        std::mem::take(&mut kept.to_say)
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Seconds of a clock that nobody sets.
+fn now_s() -> u64 {
+    net::clock::now() / SECOND
 }
 
 /// The file that a path leads to: its file system and number; `None` where there is none.
@@ -136,15 +170,30 @@ mod tests {
 
     /// A server of shared limits that answered every other time filled the log.
     #[test]
-    fn trouble_that_comes_and_goes_is_said_once_a_minute() {
+    fn trouble_that_comes_and_goes_is_said_once_a_minute_with_how_often_it_did() {
         let troubles = Troubles::default();
         for second in 100..=160 {
             let why = (second % 2 == 0).then(|| format!("down at {second}"));
             troubles.set_at("shared limits", why, second);
         }
         let again = "shared limits: works again";
-        assert_eq!(troubles.take_to_say(), ["down at 100", again, "down at 160"]);
+        let often = "down at 160 (it began and ended 29 times since the last message about it)";
+        assert_eq!(troubles.take_to_say_at(160), ["down at 100", again, often]);
         assert_eq!(troubles.standing(), ["down at 160"]);
+    }
+
+    /// The log had no word of it.
+    #[test]
+    fn trouble_that_began_and_ended_soon_after_another_is_said_afterwards() {
+        let troubles = Troubles::default();
+        for (second, why) in [(1, Some("slow")), (2, None), (3, Some("too slow")), (9, None)] {
+            troubles.set_at("load line", why.map(str::to_owned), second);
+        }
+        assert_eq!(troubles.take_to_say_at(60), ["slow", "load line: works again"]);
+        // It is not set again.
+        let both = "load line: works again (it began and ended 1 time since the last message about it): too slow";
+        assert_eq!(troubles.take_to_say_at(61), [both]);
+        assert!(troubles.take_to_say_at(62).is_empty() && troubles.standing().is_empty());
     }
 
     #[test]

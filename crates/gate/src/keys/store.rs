@@ -70,7 +70,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let why = |why: String| StoreError::Open { path: path.to_owned(), why };
         is_file(path).map_err(why)?;
-        may_be_ours(path).map_err(|error| why(error.reason()))?;
+        may_be_ours(path).map_err(|error| why(unread(path, error.reason())))?;
         make_private(path).map_err(|error| why(error.to_string()))?;
         let mut connection = Connection::open(path).map_err(|error| why(error.to_string()))?;
         prepare(&mut connection).map_err(|error| why(error.reason()))?;
@@ -88,7 +88,8 @@ impl Store {
         is_file(path).map_err(why)?;
         let connection = open_to_inspect(path).map_err(|error| why(error.to_string()))?;
         connection.busy_timeout(WAIT).map_err(|error| why(error.to_string()))?;
-        if usable_layout(&connection).map_err(|error| why(error.reason()))? != LAYOUT {
+        let layout = usable_layout(&connection);
+        if layout.map_err(|error| why(unread(path, error.reason())))? != LAYOUT {
             return Err(why("nothing is in it yet".to_owned()));
         }
         let secret = secret(&connection).map_err(|error| why(error.reason()))?;
@@ -335,15 +336,14 @@ pub(super) fn log(
     Ok(())
 }
 
-/// Opens a file to be read. SQLite would make two files beside it, and leave them, where no other process has it open; it makes
-/// none of a file that is said not to change, which is so while there is no log of changes.
-fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
+/// Opens a file of keys to be read, and changes nothing of it or beside it. SQLite would make two files beside it, and leave
+/// them, where no other process has it open; it makes none of a file that is said not to change, which is so while there is no
+/// log of changes.
+pub(crate) fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // The log is beside the file itself, not beside a link to it.
     let Ok(file) = fs::canonicalize(path) else { return Connection::open_with_flags(path, flags) };
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    if Path::new(&log).exists() {
+    if is_beside(&file, "-wal") {
         return Connection::open_with_flags(file, flags);
     }
     let mut url = b"file:".to_vec();
@@ -352,6 +352,26 @@ fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {
     }
     url.extend_from_slice(b"?immutable=1");
     Connection::open_with_flags(OsStr::from_bytes(&url), flags | OpenFlags::SQLITE_OPEN_URI)
+}
+
+/// Whether SQLite has a file of this ending beside a file.
+fn is_beside(file: &Path, ending: &str) -> bool {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    Path::new(&name).exists()
+}
+
+/// Why a file cannot be read. SQLite names no file where it cannot make the index of a log of changes, as of a file that was copied
+/// without it to a folder that cannot be written.
+fn unread(path: &Path, reason: String) -> String {
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if is_beside(&file, "-wal") && !is_beside(&file, "-shm") {
+        return format!(
+            "{reason}: the changes in its -wal file are to be read too, for which the folder must be writable; copy both to \
+             one that is"
+        );
+    }
+    reason
 }
 
 /// Whether keys can be kept there: in a regular file, or one that is to be made. A device may be readable as an empty
@@ -500,6 +520,19 @@ pub(super) mod tests {
         drop(store);
         assert_eq!(count(), 1);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    /// A root's test may write everywhere: what is said is tested without a folder that cannot be written.
+    #[test]
+    fn a_log_of_changes_without_its_index_is_said_to_need_a_writable_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        let said = || unread(&path, "unable to open".to_owned());
+        assert_eq!(said(), "unable to open");
+        fs::write(folder.path().join("gate.db-wal"), "x").unwrap();
+        assert!(said().contains("unable to open: the changes in its -wal file"), "{}", said());
+        fs::write(folder.path().join("gate.db-shm"), "x").unwrap();
+        assert_eq!(said(), "unable to open");
     }
 
     /// What was in the log of changes was left out.

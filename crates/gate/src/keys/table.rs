@@ -66,7 +66,7 @@ pub struct Entry {
     /// The slot plus one of the key in whose limits it counts; 0 for its own.
     counted_in: AtomicU32,
     /// Requests let through that were not reported to other gateways yet.
-    pub(crate) untold: AtomicU32,
+    pub(crate) unreported: AtomicU32,
     state: AtomicU32,
     /// How much of the rate is used.
     pub used: Gcra,

@@ -62,6 +62,8 @@ pub(super) struct Client {
     pub(super) acknowledged: u64,
     /// The last response is made: the connection ends once the client has taken it.
     pub(super) closing: bool,
+    /// When its deadline was last set: when something last came from it or for it.
+    pub(super) settled_ns: u64,
     /// The address for which the connection was counted.
     pub(super) counted: Option<IpAddr>,
     /// The net has let the connection go: so does the table, once it is put back.
@@ -229,6 +231,7 @@ impl Client {
             draining: false,
             acknowledged: 0,
             closing: false,
+            settled_ns: 0,
             counted: None,
             gone: false,
         }

@@ -234,7 +234,11 @@ impl Worker {
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;
         // One that was used before may have been closed just then.
-        if up.responses == 0 && failure != Failure::Local {
+        let stale = up.responses > 0 && failure != Failure::Late;
+        if !stale {
+            server.health.failed_by(failure);
+        }
+        if !stale && failure != Failure::Local {
             server.health.did_not_answer(&rule, net.taken_in().at);
         }
         server.health.end();

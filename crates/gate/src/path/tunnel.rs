@@ -13,8 +13,9 @@ use super::worker::Worker;
 use crate::policy;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// A clock that goes on by more than this between two looks, of which there are some in a second, was changed.
-const CLOCK_CHANGED_S: i64 = 10;
+/// The wall clock was changed where it is ahead of the monotonic one by this much more or less than before: both are read in
+/// whole seconds, the wall clock some times in a second.
+const CLOCK_CHANGED_S: u64 = 3;
 
 impl Worker {
     /// Bytes from the client.
@@ -52,25 +53,27 @@ impl Worker {
         self.resume(net, client);
     }
 
-    /// Ends the tunnels of keys that are no longer valid, where keys or the clock were changed since this was last called: nothing
-    /// that passes in a tunnel is decided about, and in a quiet one nothing passes.
+    /// Ends the tunnels of keys that are no longer valid, and sets anew when the others are due, where keys or the wall clock were
+    /// changed since this was last done: nothing that passes in a tunnel is decided about, and in a quiet one nothing passes.
     pub(super) fn end_invalid<N: Net>(&mut self, net: &mut N, now: u64) {
         let state = self.policy.state();
-        let (ends, unix_s) = (state.keys.ends(), state.calendar.unix_s());
-        let is_same = std::mem::replace(&mut self.ends, ends) == ends;
-        let since_s = unix_s.saturating_sub(std::mem::replace(&mut self.looked_s, unix_s));
-        if is_same && (0..CLOCK_CHANGED_S).contains(&since_s) {
+        let ahead_s = state.calendar.unix_s().saturating_sub((now / SECOND_NS) as i64);
+        let ends = state.keys.ends();
+        if self.ends_looked_at.is_some_and(|(known, before_s)| {
+            known == ends && ahead_s.abs_diff(before_s) < CLOCK_CHANGED_S
+        }) {
             return;
         }
+        self.ends_looked_at = Some((ends, ahead_s));
         for number in 0..self.clients.numbers() {
             let Some(client) = self.clients.get(number) else { continue };
-            let tunnel = client.exchange.as_ref().filter(|exchange| exchange.tunnel);
-            let Some(ends_ns) = tunnel.map(|exchange| self.key_ends_ns(exchange, now)) else {
+            let Some(exchange) = client.exchange.as_ref().filter(|exchange| exchange.tunnel) else {
                 continue;
             };
+            let ends_ns = self.key_ends_ns(exchange, now);
             if !self.is_of_revoked(client) && ends_ns > now {
-                let due = &mut self.client_due[number as usize];
-                *due = ends_ns.min(*due);
+                let idle = client.settled_ns.saturating_add(exchange.timeouts.idle_ns);
+                self.client_due[number as usize] = idle.min(ends_ns);
             } else if let Some(mut client) = self.clients.take(number) {
                 self.end_tunnel(net, &mut client);
                 self.settle(net, client);
@@ -102,5 +105,81 @@ impl Worker {
         }
         self.abandon(net, client);
         self.close_client(net, client);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use net::{Event, Handler};
+
+    use super::*;
+    use crate::keys::{Digester, Keys, Settings};
+    use crate::path::wires::{Wires, accepts, receives, worker_of};
+    use crate::policy::{KeySource, Policy, PolicySettings, State, Upstream};
+
+    /// Of the client in slot 0, by a key that expires then. The clock is at 1,000 s.
+    fn tunnel(expires_s: i64) -> (Worker, Wires, Arc<State>) {
+        let digester = Digester::new(b"secret");
+        let settings = PolicySettings {
+            digester: Some(digester.clone()),
+            key_source: KeySource::usual(),
+            ..PolicySettings::open(Upstream::of("api", "127.0.0.1:1".parse().unwrap()))
+        };
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
+        state.calendar.set(1_000);
+        let key = Settings { expires_s, ..Settings::default() };
+        state.keys.put(&digester.digest(b"one"), &key);
+        let (_, mut worker) = worker_of(Policy::new(&state, settings, None).unwrap(), None);
+        let mut wires = Wires::new();
+        let client = accepts(&mut worker, &mut wires).expect("there is room");
+        let asked =
+            b"GET / HTTP/1.1\r\nHost: a\r\nX-API-Key: one\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+        receives(&mut worker, &mut wires, client, asked);
+        let (up, _) = wires.connecting.pop().expect("a connection upstream");
+        Handler::<Wires>::event(&mut worker, &mut wires, up, Event::Connected);
+        let switched =
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n";
+        receives(&mut worker, &mut wires, up, switched);
+        assert!(wires.sent[0].starts_with(b"HTTP/1.1 101 "), "{}", wires.sent[0].escape_ascii());
+        (worker, wires, state)
+    }
+
+    /// So many seconds later, by a clock that says so; whether the client's connection stands.
+    fn later(tunnel: &mut (Worker, Wires, Arc<State>), seconds: u64, unix_s: i64) -> bool {
+        let (worker, wires, state) = tunnel;
+        wires.now += seconds * SECOND_NS;
+        state.calendar.set(unix_s);
+        Handler::<Wires>::tick(worker, wires);
+        !wires.closed.contains(&0)
+    }
+
+    /// It was ended by the time that the clock had said before.
+    #[test]
+    fn a_quiet_tunnel_goes_on_where_the_clock_is_set_back() {
+        let mut tunnel = tunnel(1_010);
+        assert!(later(&mut tunnel, 1, 1_001));
+        assert!(later(&mut tunnel, 1, 982));
+        assert!(later(&mut tunnel, 15, 997), "its key is valid for 13 s more");
+        assert!(later(&mut tunnel, 12, 1_009));
+        assert!(!later(&mut tunnel, 1, 1_010));
+    }
+
+    /// Each step was small enough to be taken for none.
+    #[test]
+    fn a_quiet_tunnel_ends_with_its_key_where_the_clock_is_set_forward_in_small_steps() {
+        let mut tunnel = tunnel(1_030);
+        assert!([1_006, 1_012, 1_018, 1_024].into_iter().all(|at| later(&mut tunnel, 1, at)));
+        assert!(!later(&mut tunnel, 1, 1_030));
+    }
+
+    /// Time-outs go by a clock that nobody sets.
+    #[test]
+    fn a_quiet_tunnel_times_out_whatever_the_clock_says() {
+        let mut tunnel = tunnel(1_000_000);
+        let each = [(1, 900), (1, 5_000), (1, 10), (56, 66)];
+        assert!(each.into_iter().all(|(after, at)| later(&mut tunnel, after, at)));
+        assert!(!later(&mut tunnel, 1, 67));
     }
 }

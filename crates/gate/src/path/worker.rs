@@ -53,9 +53,9 @@ pub(super) struct Worker {
     pub(super) up_due: Vec<u64>,
     pub(super) pools: Pools,
     pub(super) shadows: Shadows,
-    /// As the table of keys and the calendar had it when tunnels of keys that are no longer valid were last ended.
-    pub(super) ends: u32,
-    pub(super) looked_s: i64,
+    /// The number of ends in the table of keys, and the wall clock less the monotonic one in seconds, when the ends of tunnels
+    /// were last looked at; `None` before.
+    pub(super) ends_looked_at: Option<(u32, i64)>,
     pub(super) next_sweep_ns: u64,
     /// Whether something came since the last look at the time.
     eventful: bool,
@@ -84,7 +84,6 @@ impl Worker {
         let mut pools = Pools::default();
         pools.adopt(&policy, &shared.health);
         let usage = Local::new(Arc::clone(&policy.state().usage));
-        let (ends, looked_s) = (policy.state().keys.ends(), policy.state().calendar.unix_s());
         let page_writer = shared.log.as_ref().map(|queue| PageWriter::new(Arc::clone(queue)));
         Self {
             shared,
@@ -102,8 +101,7 @@ impl Worker {
             up_due: Vec::new(),
             pools,
             shadows: Shadows::default(),
-            ends,
-            looked_s,
+            ends_looked_at: None,
             next_sweep_ns: 0,
             eventful: false,
             busy_until_ns: 0,
@@ -128,10 +126,11 @@ impl Worker {
 
     /// Puts a client back, with its deadline, or lets it go.
     #[inline]
-    pub(super) fn settle<N: Net>(&mut self, net: &N, client: Box<Client>) {
+    pub(super) fn settle<N: Net>(&mut self, net: &N, mut client: Box<Client>) {
         let token = client.token;
         if !client.gone {
-            self.client_due[token as usize] = self.due_of(&client, net.taken_in().at);
+            client.settled_ns = net.taken_in().at;
+            self.client_due[token as usize] = self.due_of(&client, client.settled_ns);
             self.clients.put(token, client);
             return;
         }

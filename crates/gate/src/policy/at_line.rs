@@ -109,7 +109,7 @@ impl Policy {
     /// Counts a request that was let through, for the report to other gateways.
     fn share(&self, key: u32, tier: u32, route: u32, cost_milli: u32) {
         let state = &*self.state;
-        let took = |of: QuotaOf| state.shared.took(of, state.untold(of));
+        let took = |of: QuotaOf| state.shared.took(of, state.unreported(of));
         if key != NONE {
             took(QuotaOf::Key(state.keys.counting_slot(key)));
         }

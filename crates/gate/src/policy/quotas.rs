@@ -75,12 +75,12 @@ impl State {
     }
 
     /// Requests let through that were not sent to other gateways yet.
-    pub(crate) fn untold(&self, of: QuotaOf) -> &AtomicU32 {
+    pub(crate) fn unreported(&self, of: QuotaOf) -> &AtomicU32 {
         match of {
-            QuotaOf::Key(slot) => &self.keys.entry(slot).untold,
-            QuotaOf::Tier(number) => &self.tiers[number as usize].untold,
-            QuotaOf::Route(number) => &self.routes[number as usize].untold,
-            QuotaOf::All => &self.all.untold,
+            QuotaOf::Key(slot) => &self.keys.entry(slot).unreported,
+            QuotaOf::Tier(number) => &self.tiers[number as usize].unreported,
+            QuotaOf::Route(number) => &self.routes[number as usize].unreported,
+            QuotaOf::All => &self.all.unreported,
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Used {
     pub day: Quota,
     pub month: Quota,
     /// Requests let through that were not reported to other gateways yet; of what has quotas.
-    pub untold: AtomicU32,
+    pub unreported: AtomicU32,
     /// Of a tier: the share of each of its keys.
     pub share: Share,
 }

@@ -1,7 +1,7 @@
 //! The command that a gateway sends to the server (one script with all reports), and its reply.
 
 use super::resp::{Reply, write_command};
-use super::sync::{Answer, Heard, Tell};
+use super::sync::{Answer, Report, Response};
 
 /// A gateway is counted for this long after its last heartbeat.
 pub(super) const COUNTS_US: u64 = 1_500_000;
@@ -14,11 +14,12 @@ const OTHERWISE: &str = "it answers in another way than asked";
 
 /// Writes the command with these reports of the gateway; without reports it is a heartbeat. `connection` is the number of the
 /// gateway's connection: a later one has a higher number.
-pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, connection: u64) {
+pub(super) fn write_reports(out: &mut Vec<u8>, reports: &[Report], gateway: &str, connection: u64) {
     let mut words: Vec<Vec<u8>> = vec![b"EVAL".to_vec(), SCRIPT.to_vec()];
-    words.push((tells.len() + 3).to_string().into_bytes());
-    for tell in tells {
-        let (Tell::Add { name, .. } | Tell::AtLeast { name, .. } | Tell::Total { name, .. }) = tell;
+    words.push((reports.len() + 3).to_string().into_bytes());
+    for report in reports {
+        let (Report::Add { name, .. } | Report::AtLeast { name, .. } | Report::Total { name, .. }) =
+            report;
         words.push(format!("{PREFIX}{name}").into_bytes());
     }
     words.push(format!("{PREFIX}gateways").into_bytes());
@@ -26,11 +27,11 @@ pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, conn
     words.push(format!("{PREFIX}clock").into_bytes());
     words.push(gateway.as_bytes().to_vec());
     words.extend([connection, COUNTS_US].map(|number| number.to_string().into_bytes()));
-    for tell in tells {
-        let (kind, first, second) = match tell {
-            Tell::Add { micros, first_us, .. } => (b"a", *micros, *first_us),
-            Tell::AtLeast { due_us, .. } => (b"l", *due_us, 0),
-            Tell::Total { requests, .. } => (b"q", *requests, 0),
+    for report in reports {
+        let (kind, first, second) = match report {
+            Report::Add { micros, first_us, .. } => (b"a", *micros, *first_us),
+            Report::AtLeast { due_us, .. } => (b"l", *due_us, 0),
+            Report::Total { requests, .. } => (b"q", *requests, 0),
         };
         words.push(kind.to_vec());
         words.extend([first, second].map(|number| number.to_string().into_bytes()));
@@ -43,18 +44,18 @@ pub(super) fn write_tells(out: &mut Vec<u8>, tells: &[Tell], gateway: &str, conn
 ///
 /// # Errors
 /// The server's error, or that the reply is not the script's.
-pub(super) fn read_heard(reply: &Reply, tells: &[Tell]) -> Result<Heard, String> {
+pub(super) fn read_response(reply: &Reply, reports: &[Report]) -> Result<Response, String> {
     let list = match reply {
-        Reply::List(list) if list.len() == tells.len() + 3 => list,
+        Reply::List(list) if list.len() == reports.len() + 3 => list,
         Reply::Error(why) => return Err(complaint(why)),
         _ => return Err(OTHERWISE.into()),
     };
-    let (answers, rest) = list.split_at(tells.len());
-    let answers = answers.iter().zip(tells).map(answer_of).collect::<Result<_, _>>()?;
+    let (answers, rest) = list.split_at(reports.len());
+    let answers = answers.iter().zip(reports).map(answer_of).collect::<Result<_, _>>()?;
     let [Reply::Number(server_us), Reply::Number(unknown), Reply::Number(gateways)] = rest else {
         return Err(OTHERWISE.into());
     };
-    Ok(Heard {
+    Ok(Response {
         answers,
         server_us: (*server_us).max(0) as u64,
         unknown: *unknown != 0,
@@ -62,10 +63,10 @@ pub(super) fn read_heard(reply: &Reply, tells: &[Tell]) -> Result<Heard, String>
     })
 }
 
-fn answer_of((reply, tell): (&Reply, &Tell)) -> Result<Answer, String> {
-    match (reply, tell) {
-        (Reply::Number(n), Tell::Add { .. } | Tell::AtLeast { .. }) => Ok(Answer::Ahead(*n)),
-        (Reply::Number(n), Tell::Total { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
+fn answer_of((reply, report): (&Reply, &Report)) -> Result<Answer, String> {
+    match (reply, report) {
+        (Reply::Number(n), Report::Add { .. } | Report::AtLeast { .. }) => Ok(Answer::Ahead(*n)),
+        (Reply::Number(n), Report::Total { .. }) => Ok(Answer::Used((*n).max(0) as u64)),
         (Reply::Error(why), _) => Err(complaint(why)),
         _ => Err(OTHERWISE.into()),
     }
@@ -103,16 +104,16 @@ mod tests {
 
     #[test]
     fn a_reply_is_read_whole_or_refused() {
-        let tells = [
-            Tell::Add { name: "k:r".into(), micros: 5, first_us: 7 },
-            Tell::Total { name: "k:day1".into(), requests: 3 },
+        let reports = [
+            Report::Add { name: "k:r".into(), micros: 5, first_us: 7 },
+            Report::Total { name: "k:day1".into(), requests: 3 },
         ];
         let numbers = |list: &[i64]| Reply::List(list.iter().copied().map(Reply::Number).collect());
-        let heard = read_heard(&numbers(&[-4, 9, 1_000, 1, 2]), &tells).unwrap();
-        assert_eq!(heard.answers, [Answer::Ahead(-4), Answer::Used(9)]);
-        assert_eq!((heard.server_us, heard.unknown, heard.gateways), (1_000, true, 2));
+        let response = read_response(&numbers(&[-4, 9, 1_000, 1, 2]), &reports).unwrap();
+        assert_eq!(response.answers, [Answer::Ahead(-4), Answer::Used(9)]);
+        assert_eq!((response.server_us, response.unknown, response.gateways), (1_000, true, 2));
         for wrong in [numbers(&[1, 2, 3]), Reply::Nothing, Reply::Error("ERR x".into())] {
-            assert!(read_heard(&wrong, &tells).is_err(), "{wrong:?}");
+            assert!(read_response(&wrong, &reports).is_err(), "{wrong:?}");
         }
     }
 }

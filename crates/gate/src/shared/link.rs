@@ -7,9 +7,9 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::command::{complaint, read_heard, write_tells};
+use super::command::{complaint, read_response, write_reports};
 use super::resp::{Reply, read_reply, write_command};
-use super::sync::{Heard, NEAR_NS, Syncer, Tell};
+use super::sync::{NEAR_NS, Report, Response, Syncer};
 use crate::connect::connect;
 use crate::escapes;
 use crate::policy::{Current, State};
@@ -107,20 +107,20 @@ impl Link {
 
     /// Exchanges reports and answers with the server until `stop` is set.
     pub fn run(&self, current: &Current, state: &Arc<State>, stop: &AtomicBool) {
-        let Some(heard) = state.shared.switch_on() else { return };
+        let Some(queue) = state.shared.switch_on() else { return };
         let mut syncer = Syncer::default();
         let mut connection = Connection::default();
         let mut next_ns = 0;
         let mut noted_ns = net::clock::now();
         while !stop.load(Ordering::SeqCst) {
-            let first = match heard.recv_timeout(Duration::from_nanos(NEAR_NS / 5)) {
+            let first = match queue.recv_timeout(Duration::from_nanos(NEAR_NS / 5)) {
                 Ok(slot) => Some(slot),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return,
             };
             let now_ns = net::clock::now();
             // Requests behind these places came after the previous look, which may have been before an exchange.
-            first.into_iter().chain(heard.try_iter()).for_each(|slot| syncer.note(slot, noted_ns));
+            first.into_iter().chain(queue.try_iter()).for_each(|slot| syncer.note(slot, noted_ns));
             noted_ns = now_ns;
             if state.shared.missed.swap(false, Ordering::Relaxed) {
                 syncer.look_again();
@@ -130,19 +130,19 @@ impl Link {
                 continue;
             }
             let (policy, _) = current.get();
-            let tells = syncer.due(&policy, now_ns);
-            if tells.is_empty() && now_ns < next_ns {
+            let reports = syncer.due(&policy, now_ns);
+            if reports.is_empty() && now_ns < next_ns {
                 continue;
             }
             next_ns = now_ns.saturating_add(AGAIN_NS);
-            let answer = self.exchange(&mut connection, &tells, &state.via);
+            let answer = self.exchange(&mut connection, &reports, &state.via);
             let trusted = connection.trusts(answer.is_ok());
             match &answer {
-                Ok((heard, sent_ns)) => {
+                Ok((response, sent_ns)) => {
                     let now_ns = net::clock::now();
-                    syncer.answered(&policy, heard, *sent_ns, now_ns);
+                    syncer.answered(&policy, response, *sent_ns, now_ns);
                     if trusted {
-                        state.shared.answered(heard.gateways, now_ns);
+                        state.shared.answered(response.gateways, now_ns);
                     }
                 }
                 Err(_) => syncer.unanswered(),
@@ -151,13 +151,13 @@ impl Link {
         }
     }
 
-    /// Tells, over the connection there is or a new one; the answer, and when it was asked for.
+    /// Reports, over the connection there is or a new one; the answer, and when it was asked for.
     fn exchange(
         &self,
         connection: &mut Connection,
-        tells: &[Tell],
+        reports: &[Report],
         name: &str,
-    ) -> Result<(Heard, u64), String> {
+    ) -> Result<(Response, u64), String> {
         let stream = match &mut connection.stream {
             Some(stream) => stream,
             place => {
@@ -166,10 +166,10 @@ impl Link {
             }
         };
         let mut command = Vec::new();
-        write_tells(&mut command, tells, name, connection.number);
+        write_reports(&mut command, reports, name, connection.number);
         let sent_ns = net::clock::now();
-        let heard = read_heard(&call(stream, &command)?, tells)?;
-        Ok((heard, sent_ns))
+        let response = read_response(&call(stream, &command)?, reports)?;
+        Ok((response, sent_ns))
     }
 
     fn connect(&self) -> Result<TcpStream, String> {
@@ -293,10 +293,10 @@ mod tests {
         let exchange = |reply: &'static [u8]| {
             let (place, serving) = scripted(reply);
             let mut connection = Connection::default();
-            let heard = Link::new(place).exchange(&mut connection, &[], "x");
+            let response = Link::new(place).exchange(&mut connection, &[], "x");
             connection.trusts(false);
             serving.join().unwrap();
-            heard
+            response
         };
         for reply in [&b""[..], b"*3\r\n:1\r\n"] {
             let why = exchange(reply).unwrap_err();
@@ -306,7 +306,7 @@ mod tests {
         let in_time = |reply: &'static [u8]| {
             let mut tries = (0..20).map(|_| exchange(reply));
             let is_late = |why: &String| why.contains(LATE);
-            tries.find(|heard| !heard.as_ref().is_err_and(is_late)).expect("one in time")
+            tries.find(|response| !response.as_ref().is_err_and(is_late)).expect("one in time")
         };
         for (reply, said) in [
             (
@@ -319,8 +319,8 @@ mod tests {
             let why = in_time(reply).unwrap_err();
             assert!(why.contains(said), "{why}");
         }
-        let (heard, _) = in_time(b"*3\r\n:5000\r\n:1\r\n:2\r\n").unwrap();
-        assert_eq!((heard.server_us, heard.unknown, heard.gateways), (5_000, true, 2));
+        let (response, _) = in_time(b"*3\r\n:5000\r\n:1\r\n:2\r\n").unwrap();
+        assert_eq!((response.server_us, response.unknown, response.gateways), (5_000, true, 2));
     }
 
     #[test]

@@ -25,21 +25,21 @@ pub struct Meter {
     pub(super) line_milli: AtomicU64,
     /// Whether the queue was full when something was let through.
     pub(super) missed: AtomicBool,
-    tell: SyncSender<u32>,
-    heard: Mutex<Option<Receiver<u32>>>,
+    sender: SyncSender<u32>,
+    receiver: Mutex<Option<Receiver<u32>>>,
 }
 
 impl Default for Meter {
     fn default() -> Self {
-        let (tell, heard) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(WAITING);
         Self {
             on: AtomicBool::new(false),
             answered_ns: AtomicU64::new(0),
             gateways: AtomicU32::new(0),
             line_milli: AtomicU64::new(0),
             missed: AtomicBool::new(false),
-            tell,
-            heard: Mutex::new(Some(heard)),
+            sender,
+            receiver: Mutex::new(Some(receiver)),
         }
     }
 }
@@ -55,22 +55,22 @@ impl Meter {
         now_ns.saturating_sub(self.answered_ns.load(Ordering::Relaxed)) <= SILENT_NS
     }
 
-    /// A request under a quota or a key was let through. `untold` counts those that are not reported yet.
-    pub(crate) fn took(&self, of: QuotaOf, untold: &AtomicU32) {
-        if untold.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.notice(of.place());
+    /// A request under a quota or a key was let through. `unreported` counts those that are not reported yet.
+    pub(crate) fn took(&self, of: QuotaOf, unreported: &AtomicU32) {
+        if unreported.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.enqueue(of.place());
         }
     }
 
     /// A request was let through under the load line.
     pub(crate) fn took_of_line(&self, cost_milli: u32) {
         if self.line_milli.fetch_add(u64::from(cost_milli), Ordering::Relaxed) == 0 {
-            self.notice(LINE);
+            self.enqueue(LINE);
         }
     }
 
-    fn notice(&self, place: u32) {
-        if self.tell.try_send(place).is_err() {
+    fn enqueue(&self, place: u32) {
+        if self.sender.try_send(place).is_err() {
             self.missed.store(true, Ordering::Relaxed);
         }
     }
@@ -88,8 +88,8 @@ impl Meter {
 
     /// Switches sharing on, and returns the queue of places that have something to report. `None` the second time.
     pub(super) fn switch_on(&self) -> Option<Receiver<u32>> {
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         self.on.store(true, Ordering::Relaxed);
-        Some(heard)
+        Some(receiver)
     }
 }

@@ -15,27 +15,27 @@ use crate::keys::Entry;
 use crate::limits::Rate;
 use crate::policy::{Policy, QuotaOf, Quotas};
 
-/// How long a key may wait to be told of that is far from its limit.
+/// How long a key that is far from its limit may wait to be reported.
 const FAR_NS: u64 = 100_000_000;
 /// How long one may that has used half of its burst.
 pub const NEAR_NS: u64 = 5_000_000;
-/// Keys and the like that are told of at once at most.
+/// Keys and the like that are reported at once at most.
 const MOST: usize = 1024;
-/// Keys that are looked at in one exchange, where all are told of again.
+/// Keys that are looked at in one exchange, where all are reported again.
 const LOOKED_AT: u32 = 8192;
 /// How long a ceiling may be that of a gateway alone once the server answers: what requests take up of it is as much more.
 const CEILING_LAGS_NS: u64 = 150_000_000;
 
 /// Clocks drift apart by less than one part of so many.
 const DRIFTS_BY: u64 = 1000;
-/// The server's clock is known where an answer tells it this well.
+/// The server's clock is known where an answer reports it this well.
 const SURE_NS: u64 = 50_000_000;
-/// Stands for an instant before all others: what came since then is told as a state.
+/// Stands for an instant before all others: what came since then is reported as a state.
 const WHENEVER: u64 = 0;
 
-/// What is told of one limit.
+/// What is reported of one limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tell {
+pub enum Report {
     /// Of a rate: what requests let through take up.
     Add {
         /// The name that it has on the server.
@@ -61,7 +61,7 @@ pub enum Tell {
     },
 }
 
-/// What the server answers to one [`Tell`].
+/// What the server answers to one [`Report`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// How far all gateways together are ahead of an even pace, in microseconds; below 0 where they are behind.
@@ -70,10 +70,10 @@ pub enum Answer {
     Used(u64),
 }
 
-/// What the server answers to all that it was told at once.
+/// What the server answers to all reports of one exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
-    /// To each [`Tell`], in their order.
+pub struct Response {
+    /// To each [`Report`], in their order.
     pub answers: Vec<Answer>,
     /// The server's clock, in microseconds.
     pub server_us: u64,
@@ -83,7 +83,7 @@ pub struct Heard {
     pub gateways: u32,
 }
 
-/// What a tell is of.
+/// What a report is of.
 #[derive(Debug, Clone, Copy)]
 enum Of {
     Rate { slot: u32, increment_ns: u64 },
@@ -145,7 +145,7 @@ impl Total {
 }
 
 /// Requests of the latest period, and of the one before it: a clock that is set forward for a while comes back to that, and
-/// the server takes no total that is below the one it was told before.
+/// the server takes no total that is below the one that was reported before.
 #[derive(Debug, Default)]
 struct Counts {
     latest: (u32, u64),
@@ -169,30 +169,30 @@ impl Counts {
     }
 }
 
-/// Whom there is something to tell of, and what is under way.
+/// What there is something to report of, and what is under way.
 #[derive(Debug, Default)]
 pub struct Syncer {
     /// Since when at the earliest, by place ([`QuotaOf::place`]; [`LINE`]).
     waiting: HashMap<u32, u64>,
-    /// Of what has quotas. Keys that replace each other are told of as the first of them.
+    /// Of what has quotas. Keys that replace each other are reported as the first of them.
     totals: HashMap<QuotaOf, Total>,
-    /// By slot, what is in a total and was not told of the key's rate.
+    /// By slot, what is in a total and was not reported of the key's rate.
     of_rate: HashMap<u32, u64>,
     period: Option<Period>,
-    /// What was told and not answered.
-    told: Vec<Of>,
+    /// What was reported and not answered.
+    reported: Vec<Of>,
     /// The places of that, and since when they had waited.
     under_way: Vec<(u32, u64)>,
-    /// As the answers of this connection told best; `None` until it has begun.
+    /// As the answers of this connection say it most exactly; `None` until it has begun.
     clock: Option<Clock>,
-    /// As the first told, where it took too long to rely on: one more is waited for then.
+    /// As the first answer said it, where that took too long to rely on: one more is waited for then.
     unsure: Option<Clock>,
     /// When that was.
     joined_ns: u64,
-    /// By which rates is told, and since when they are other ones than before.
+    /// By which rates reports are made, and since when they are other ones than before.
     rates: Option<Vec<Option<Rate>>>,
     changed_ns: u64,
-    /// The next slot to be looked at, while all are told of again.
+    /// The next slot to be looked at, while all are reported again.
     again: Option<u32>,
 }
 
@@ -202,14 +202,14 @@ impl Syncer {
         self.waiting.entry(place).or_insert(since_ns);
     }
 
-    /// Looks at everything for something to tell.
+    /// Looks at everything for something to report.
     pub fn look_again(&mut self) {
         self.again = Some(0);
     }
 
-    /// What is to be told now. Nothing while an answer is awaited, and nothing before a connection's first answer: that is
+    /// What is to be reported now. Nothing while an answer is awaited, and nothing before a connection's first answer: that is
     /// to a sign of life, which may be lost.
-    pub fn due(&mut self, policy: &Policy, now_ns: u64) -> Vec<Tell> {
+    pub fn due(&mut self, policy: &Policy, now_ns: u64) -> Vec<Report> {
         if !self.under_way.is_empty() {
             return Vec::new();
         }
@@ -221,26 +221,26 @@ impl Syncer {
             (now_ns >= since.saturating_add(patience)).then_some((*place, *since))
         };
         let places: Vec<_> = self.waiting.iter().filter_map(due).take(MOST).collect();
-        let mut tells = Vec::new();
+        let mut reports = Vec::new();
         for (place, since) in places {
             self.waiting.remove(&place);
             match QuotaOf::at(place) {
-                None => self.tell_line(policy, since, (clock, now_ns), &mut tells),
+                None => self.report_line(policy, since, (clock, now_ns), &mut reports),
                 Some(QuotaOf::Key(slot)) => {
-                    self.tell_key(policy, slot, since, (clock, now_ns), &mut tells)
+                    self.report_key(policy, slot, since, (clock, now_ns), &mut reports)
                 }
-                Some(of) => self.tell_quotas_alone(policy, of, since, &mut tells),
+                Some(of) => self.report_quotas_alone(policy, of, since, &mut reports),
             }
         }
-        self.tell_again(policy, (clock, now_ns), &mut tells);
-        if tells.is_empty() {
-            // Of what has no limits nothing is told, and no answer comes.
+        self.report_again(policy, (clock, now_ns), &mut reports);
+        if reports.is_empty() {
+            // Of what has no limits nothing is reported, and no answer comes.
             self.under_way.clear();
         }
-        tells
+        reports
     }
 
-    /// Where rates are other ones than before, everything is told again: each rate has a name of its own on the server.
+    /// Where rates are other ones than before, everything is reported again: each rate has a name of its own on the server.
     fn follow(&mut self, policy: &Policy, now_ns: u64) {
         let known = self.rates.as_ref();
         if known.is_some_and(|known| policy.shared_rates().eq(known.iter().copied())) {
@@ -252,25 +252,25 @@ impl Syncer {
         }
     }
 
-    /// What is told as a state of how far ahead requests are: after a change of rates no more than the whole burst, since
+    /// What is reported as a state of how far ahead requests are: after a change of rates no more than the whole burst, since
     /// what is above that was let through by another rate.
     fn state_ns(&self, ahead_ns: u64, burst_ns: u64) -> u64 {
         if self.changed_ns > self.joined_ns { ahead_ns.min(burst_ns) } else { ahead_ns }
     }
 
-    /// Tells of all that has used something, as far as there is room.
-    fn tell_again(&mut self, policy: &Policy, now: (Clock, u64), tells: &mut Vec<Tell>) {
+    /// Reports all that has used something, as far as there is room.
+    fn report_again(&mut self, policy: &Policy, now: (Clock, u64), reports: &mut Vec<Report>) {
         let Some(from) = self.again else { return };
         let state = policy.state();
         if from == 0 {
             self.waiting.remove(&LINE);
-            self.tell_line(policy, WHENEVER, now, tells);
+            self.report_line(policy, WHENEVER, now, reports);
             for of in policy.with_quotas() {
-                let has_used =
-                    self.totals.contains_key(&of) || state.untold(of).load(Ordering::Relaxed) > 0;
-                // What waits is told in its turn.
+                let has_used = self.totals.contains_key(&of)
+                    || state.unreported(of).load(Ordering::Relaxed) > 0;
+                // What waits is reported in its turn.
                 if has_used && !self.waiting.contains_key(&of.place()) {
-                    self.tell_quotas_alone(policy, of, WHENEVER, tells);
+                    self.report_quotas_alone(policy, of, WHENEVER, reports);
                 }
             }
         }
@@ -279,22 +279,22 @@ impl Syncer {
         while slot < keys.min(from.saturating_add(LOOKED_AT)) && self.under_way.len() < MOST {
             let entry = state.keys.entry(slot);
             let has_used = self.totals.contains_key(&QuotaOf::Key(slot))
-                || entry.untold.load(Ordering::Relaxed) > 0
+                || entry.unreported.load(Ordering::Relaxed) > 0
                 || entry.used.ahead_ns(now.1) > 0;
             if has_used && !self.waiting.contains_key(&slot) {
-                self.tell_key(policy, slot, WHENEVER, now, tells);
+                self.report_key(policy, slot, WHENEVER, now, reports);
             }
             slot += 1;
         }
         self.again = (slot < keys).then_some(slot);
     }
 
-    fn tell_line(
+    fn report_line(
         &mut self,
         policy: &Policy,
         since_ns: u64,
         (clock, now_ns): (Clock, u64),
-        tells: &mut Vec<Tell>,
+        reports: &mut Vec<Report>,
     ) {
         let state = policy.state();
         let milli = state.shared.line_milli.swap(0, Ordering::Relaxed);
@@ -302,60 +302,66 @@ impl Syncer {
         let lags = since_ns < self.joined_ns.saturating_add(CEILING_LAGS_NS);
         let Some(line) = policy.line().filter(|_| !lags || since_ns == WHENEVER) else { return };
         let name = format!("line:{}:{}", line.rate_per_s, line.at_once);
-        tells.push(if since_ns == WHENEVER {
+        reports.push(if since_ns == WHENEVER {
             let ceiling = &state.ceiling;
             let ahead_ns = self.state_ns(ceiling.ahead_ns(now_ns), ceiling.burst_ns());
-            Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
+            Report::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
         } else {
             let micros = state.ceiling.takes_ns(milli).div_ceil(1000);
-            Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
+            Report::Add { name, micros, first_us: clock.server_us(since_ns) }
         });
-        self.told.push(Of::Line);
+        self.reported.push(Of::Line);
     }
 
-    fn tell_key(
+    fn report_key(
         &mut self,
         policy: &Policy,
         slot: u32,
         since_ns: u64,
         (clock, now_ns): (Clock, u64),
-        tells: &mut Vec<Tell>,
+        reports: &mut Vec<Report>,
     ) {
         let entry = policy.state().keys.entry(slot);
         let (name, limits) = (entry.name(), policy.limits_of(entry));
-        let mut count = u64::from(entry.untold.swap(0, Ordering::Relaxed));
+        let mut count = u64::from(entry.unreported.swap(0, Ordering::Relaxed));
         self.under_way.push((slot, since_ns));
-        self.tell_quotas(policy, QuotaOf::Key(slot), count, tells);
+        self.report_quotas(policy, QuotaOf::Key(slot), count, reports);
         count += self.of_rate.remove(&slot).unwrap_or(0);
         if let Some(rate) = limits.rate {
             let (increment_ns, burst_ns) = (rate.increment_ns(1000), rate.ahead_ns());
             let name = format!("{name}:r{increment_ns}:{burst_ns}");
-            tells.push(if since_ns < self.joined_ns.max(self.changed_ns) {
+            reports.push(if since_ns < self.joined_ns.max(self.changed_ns) {
                 let ahead_ns = self.state_ns(entry.used.ahead_ns(now_ns), burst_ns);
-                Tell::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
+                Report::AtLeast { name, due_us: clock.server_us(now_ns.saturating_add(ahead_ns)) }
             } else {
                 let micros = count.saturating_mul(increment_ns).div_ceil(1000);
-                Tell::Add { name, micros, first_us: clock.server_us(since_ns) }
+                Report::Add { name, micros, first_us: clock.server_us(since_ns) }
             });
-            self.told.push(Of::Rate { slot, increment_ns });
+            self.reported.push(Of::Rate { slot, increment_ns });
         }
     }
 
-    /// Tells of a tier, a route, or all requests together, of which other gateways are told the quotas alone.
-    fn tell_quotas_alone(
+    /// Reports a tier, a route, or all requests together, of which only the quotas are shared.
+    fn report_quotas_alone(
         &mut self,
         policy: &Policy,
         of: QuotaOf,
         since_ns: u64,
-        tells: &mut Vec<Tell>,
+        reports: &mut Vec<Report>,
     ) {
-        let requests = u64::from(policy.state().untold(of).swap(0, Ordering::Relaxed));
+        let requests = u64::from(policy.state().unreported(of).swap(0, Ordering::Relaxed));
         self.under_way.push((of.place(), since_ns));
-        self.tell_quotas(policy, of, requests, tells);
+        self.report_quotas(policy, of, requests, reports);
     }
 
-    /// Tells of the quotas that something has; so many more requests were let through of it.
-    fn tell_quotas(&mut self, policy: &Policy, of: QuotaOf, requests: u64, tells: &mut Vec<Tell>) {
+    /// Reports the quotas that something has; so many more requests were let through of it.
+    fn report_quotas(
+        &mut self,
+        policy: &Policy,
+        of: QuotaOf,
+        requests: u64,
+        reports: &mut Vec<Report>,
+    ) {
         let quotas = policy.quotas(of);
         if quotas == Quotas::default() {
             return;
@@ -372,13 +378,13 @@ impl Syncer {
         let Period { day, month } = period;
         if quotas.day.is_some() {
             let name = format!("{name}:day{day}");
-            tells.push(Tell::Total { name, requests: total.days.requests() });
-            self.told.push(Of::Day { of, period: day });
+            reports.push(Report::Total { name, requests: total.days.requests() });
+            self.reported.push(Of::Day { of, period: day });
         }
         if quotas.month.is_some() {
             let name = format!("{name}:month{month}");
-            tells.push(Tell::Total { name, requests: total.months.requests() });
-            self.told.push(Of::Month { of, period: month });
+            reports.push(Report::Total { name, requests: total.months.requests() });
+            self.reported.push(Of::Month { of, period: month });
         }
     }
 
@@ -391,34 +397,35 @@ impl Syncer {
             if policy.quotas(of) == Quotas::default() {
                 continue;
             }
-            let untold = u64::from(state.untold(of).swap(0, Ordering::Relaxed));
+            let unreported = u64::from(state.unreported(of).swap(0, Ordering::Relaxed));
             let total = self.totals.entry(of).or_default();
-            total.count(untold, before);
+            total.count(unreported, before);
             if let QuotaOf::Key(slot) = of {
-                *self.of_rate.entry(slot).or_default() += untold;
+                *self.of_rate.entry(slot).or_default() += unreported;
             }
         }
     }
 
-    /// Takes in the answer to what was told at `sent_ns`.
-    pub fn answered(&mut self, policy: &Policy, heard: &Heard, sent_ns: u64, now_ns: u64) {
+    /// Takes in the answer to what was reported at `sent_ns`.
+    pub fn answered(&mut self, policy: &Policy, response: &Response, sent_ns: u64, now_ns: u64) {
         let state = policy.state();
         self.under_way.clear();
         let began = self.clock.is_none();
-        let Some(clock) = self.learn(Clock::new(heard.server_us, sent_ns, now_ns), now_ns) else {
+        let Some(clock) = self.learn(Clock::new(response.server_us, sent_ns, now_ns), now_ns)
+        else {
             return;
         };
-        let at_ns = clock.own_ns(heard.server_us).clamp(sent_ns, now_ns);
-        let untold = |of: QuotaOf| u64::from(state.untold(of).load(Ordering::Relaxed));
+        let at_ns = clock.own_ns(response.server_us).clamp(sent_ns, now_ns);
+        let unreported = |of: QuotaOf| u64::from(state.unreported(of).load(Ordering::Relaxed));
         // What came while the answer was under way came after it was asked for.
         let due_ns = |ahead_us: i64, more_ns: u64| {
             let due_ns = at_ns.saturating_add_signed(ahead_us.saturating_mul(1000));
             due_ns.max(sent_ns).saturating_add(more_ns)
         };
-        for (of, answer) in self.told.drain(..).zip(&heard.answers) {
+        for (of, answer) in self.reported.drain(..).zip(&response.answers) {
             match (of, *answer) {
                 (Of::Rate { slot, increment_ns }, Answer::Ahead(micros)) => {
-                    let more_ns = untold(QuotaOf::Key(slot)) * increment_ns;
+                    let more_ns = unreported(QuotaOf::Key(slot)) * increment_ns;
                     state.keys.entry(slot).used.raise(due_ns(micros, more_ns));
                 }
                 (Of::Line, Answer::Ahead(micros)) => {
@@ -426,27 +433,27 @@ impl Syncer {
                     state.ceiling.raise(due_ns(micros, state.ceiling.takes_ns(more)));
                 }
                 (Of::Day { of, period }, Answer::Used(used)) if period == state.calendar.day() => {
-                    state.quota_counts(of).0.raise(period, used + untold(of));
+                    state.quota_counts(of).0.raise(period, used + unreported(of));
                 }
                 (Of::Month { of, period }, Answer::Used(used))
                     if period == state.calendar.month() =>
                 {
-                    state.quota_counts(of).1.raise(period, used + untold(of));
+                    state.quota_counts(of).1.raise(period, used + unreported(of));
                 }
                 // Of a period that is over; and the server answers in kind.
                 _ => {}
             }
         }
-        if began || heard.unknown {
+        if began || response.unknown {
             self.joined_ns = now_ns;
             self.look_again();
         }
     }
 
-    /// Takes in what an answer told of the server's clock; what is known of it, or `None` where that is not enough.
-    fn learn(&mut self, told: Clock, now_ns: u64) -> Option<Clock> {
+    /// Takes in what an answer says of the server's clock; what is known of it, or `None` where that is not enough.
+    fn learn(&mut self, latest: Clock, now_ns: u64) -> Option<Clock> {
         let known = self.clock.or(self.unsure);
-        let best = known.filter(|known| known.error_ns(now_ns) < told.error_ns).unwrap_or(told);
+        let best = known.filter(|known| known.error_ns(now_ns) < latest.error_ns).unwrap_or(latest);
         if known.is_none() && best.error_ns > SURE_NS {
             self.unsure = Some(best);
             return None;
@@ -455,10 +462,10 @@ impl Syncer {
         self.clock
     }
 
-    /// No answer came, and none will: whether the server took in what was told is not known.
+    /// No answer came, and none will: whether the server took in what was reported is not known.
     pub fn unanswered(&mut self) {
         (self.clock, self.unsure) = (None, None);
-        self.told.clear();
+        self.reported.clear();
         for (place, since) in self.under_way.drain(..) {
             let waits = self.waiting.entry(place).or_insert(since);
             *waits = since.min(*waits);

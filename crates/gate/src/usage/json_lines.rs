@@ -63,7 +63,7 @@ impl JsonLines {
             return Err(error);
         }
         let rest = text.get(self.taken..).unwrap_or_default();
-        let (more, result) = lines::write_most(&mut pipe, rest, self.patience);
+        let (more, result) = lines::write_most(&mut pipe, rest, lines::PIPE_BYTES, self.patience);
         self.taken += more;
         match &result {
             Ok(()) => {

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{
-    Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::buckets::BUCKETS;
 use super::collector::{Batch, Sink};
 use super::json_lines::refusals;
 use super::sum::Sum;
+use crate::keys::open_to_inspect;
 use crate::policy::PROBLEMS;
 
 /// A table of usage, with a row for each stretch of time, key and route.
@@ -244,11 +243,12 @@ pub(super) fn open_to_write(path: &Path, tables: &str) -> Result<Connection, Str
 }
 
 /// Opens the same file to read it only, as it is at the first look: rows that are moved to another table meanwhile are read once.
+/// Leaves no file beside it, and needs no right to write there.
 ///
 /// # Errors
 /// When it cannot be read.
 pub(super) fn open_to_read(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = open_to_inspect(path)?;
     connection.busy_timeout(WAIT)?;
     connection.execute_batch("BEGIN")?;
     Ok(connection)
@@ -387,6 +387,28 @@ mod tests {
         assert_eq!(write_later(7), [expected]);
         assert_eq!(used(hour, hour + 3600), BTreeMap::from([(4, 6)]));
         assert!(write_later(91).is_empty());
+    }
+
+    /// Two were left where no gateway ran, and none could be read in a folder that cannot be written.
+    #[test]
+    fn usage_that_is_read_gets_no_files_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gate.db");
+        drop(Store::open(&path).unwrap());
+        let mut sink = Sqlite::open(&path).unwrap();
+        let sum = Sum { forwarded: 1, ..Sum::default() };
+        sink.write(&Batch { at_s: 60, rows: vec![(4, "shop".into(), sum)] }).unwrap();
+        let period = Period { from_s: 0, to_s: 120 };
+        let expected = BTreeMap::from([(4, 1)]);
+        assert_eq!(used_by_key(&path, period).unwrap(), expected, "beside who writes");
+        drop(sink);
+        assert_eq!(used_by_key(&path, period).unwrap(), expected);
+        let mut rows = 0;
+        read(&path, period, |_| rows += 1).unwrap();
+        assert_eq!(rows, 1);
+        assert!(crate::usage::quota_reached::reached(&path, 0, 0).unwrap().is_empty());
+        let files = std::fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name());
+        assert_eq!(files.collect::<Vec<_>>(), ["gate.db"]);
     }
 
     #[test]

@@ -103,6 +103,11 @@ fn a_shadow_that_hangs_is_felt_by_nobody() {
         assert!(hangs.connections() <= 64, "{} at once", hangs.connections());
         let view = ended(&front, REQUESTS as u64);
         assert_eq!((view.failed, view.alike), (view.sent, 0), "each is given up after its time");
+        // The log names the server that fails them, by these counts.
+        let servers = front.health.view(net::clock::now());
+        let of_shadow = servers.iter().find(|server| server.upstream == "shadow");
+        let failed = of_shadow.expect("it is known").failed_by.iter().sum::<u64>();
+        assert_eq!(failed, view.failed);
         // The places are free again.
         front.ask(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
         assert_eq!(self::view(&front).sent, view.sent + 1);

@@ -9,8 +9,9 @@ mod watch;
 use std::collections::VecDeque;
 use std::net::Ipv6Addr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -78,9 +79,7 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         if rotated.swap(false, Ordering::SeqCst) || again {
             gateway.control().log().inspect(|log| log.reopen());
         }
-        for sentence in gateway.control().troubles().take_to_say() {
-            eprintln!("plimsoll: {}", visible(&sentence, &[]));
-        }
+        say_troubles(gateway.control());
         if again {
             // So that a file that was written just before counts as read.
             thread::sleep(TICK);
@@ -105,11 +104,37 @@ fn serve(args: &GateArgs) -> Result<u8, Failure> {
         read_at = SystemTime::now();
     }
     let control = Arc::clone(gateway.control());
-    let wrong = gateway.drain();
+    let wrong = drained(gateway, &control);
     output::print(&ended(&control));
     match wrong.first() {
         Some(why) => cannot_run(why.clone()),
         None => Ok(0),
+    }
+}
+
+/// Ends a gateway, and prints what goes wrong meanwhile; what could not be finished.
+fn drained(gateway: Gateway, control: &Control) -> Vec<String> {
+    let wrong = thread::scope(|scope| {
+        let (running, ended) = mpsc::channel::<()>();
+        let say = move || {
+            while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                say_troubles(control);
+            }
+        };
+        // Where there is no other thread to be had, it is printed at the end.
+        let _ = thread::Builder::new().spawn_scoped(scope, say);
+        let wrong = gateway.drain();
+        drop(running);
+        wrong
+    });
+    say_troubles(control);
+    wrong
+}
+
+/// Prints what began or ended since this was last called.
+fn say_troubles(control: &Control) {
+    for sentence in control.troubles().take_to_say() {
+        eprintln!("plimsoll: {}", visible(&sentence, &[]));
     }
 }
 

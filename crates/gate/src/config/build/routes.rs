@@ -38,7 +38,7 @@ impl Builder<'_> {
                 ));
             }
         }
-        route.methods = self.methods(&written.methods)?;
+        route.methods = self.methods(written.methods.as_ref())?;
         route.public = written.public;
         route.rewrite =
             written.rewrite.as_ref().map(|rewrite| self.rewrite(rewrite)).transpose()?;
@@ -165,13 +165,21 @@ impl Builder<'_> {
         Ok(if below { Host::Below(format!(".{name}")) } else { Host::Exact(name.to_owned()) })
     }
 
-    fn methods(&self, written: &[Spanned<String>]) -> Result<Methods, ConfigError> {
+    fn methods(
+        &self,
+        written: Option<&Spanned<Vec<Spanned<String>>>>,
+    ) -> Result<Methods, ConfigError> {
+        let Some(written) = written else { return Ok(Methods::default()) };
+        if written.get_ref().is_empty() {
+            let what = "a route takes at least one method: leave `methods` out for all of them";
+            return Err(self.wrong(written, what));
+        }
         let fits = |byte: u8| is_token(byte) && !byte.is_ascii_lowercase();
         let method = |method: &Spanned<String>| match method.get_ref() {
             text if !text.is_empty() && text.bytes().all(fits) => Ok(text.clone()),
             _ => Err(self.wrong(method, "a method is written in capitals, such as GET")),
         };
-        written.iter().map(method).collect::<Result<_, _>>().map(Methods)
+        written.get_ref().iter().map(method).collect::<Result<_, _>>().map(Methods)
     }
 
     fn rewrite(&self, written: &RewriteConfig) -> Result<PathRewrite, ConfigError> {

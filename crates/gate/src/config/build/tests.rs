@@ -374,6 +374,18 @@ fn passwords_in_urls_are_not_repeated() {
     );
 }
 
+/// It was taken for all methods.
+#[test]
+fn an_empty_list_of_methods_is_refused_with_its_place() {
+    let said = built(&WHOLE.replace("[\"GET\", \"POST\"]", "[]")).unwrap_err().to_string();
+    assert!(
+        said.contains("column 11: a route takes at least one method: leave `methods`"),
+        "{said}"
+    );
+    let all = built(&WHOLE.replace("methods = [\"GET\", \"POST\"]", "")).unwrap();
+    assert!(all.policy.routes[0].methods.0.is_empty());
+}
+
 #[test]
 fn a_method_is_any_token_in_capitals() {
     let text = WHOLE.replace("\"GET\", ", "\"VERSION-CONTROL\", \"M-SEARCH\", ");

@@ -44,7 +44,7 @@ const SERVER_LATER_US: u64 = 25_000_000_000;
 struct Message {
     from: usize,
     connection: u64,
-    tells: Vec<Tell>,
+    reports: Vec<Report>,
 }
 
 /// How the server is.
@@ -71,7 +71,7 @@ struct Server {
     /// What was sent over a connection that broke, and when it arrives all the same.
     adrift: Vec<(u64, Message)>,
     /// Answers to what was unread, by gateway and connection.
-    late: HashMap<(usize, u64), Heard>,
+    late: HashMap<(usize, u64), Response>,
 }
 
 impl Server {
@@ -89,8 +89,8 @@ impl Server {
 
     fn read(&mut self, message: Message, now_ns: u64) {
         let of = (message.from, message.connection);
-        if let Some(heard) = self.take_in(&message, now_ns) {
-            self.late.insert(of, heard);
+        if let Some(response) = self.take_in(&message, now_ns) {
+            self.late.insert(of, response);
         }
     }
 
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    fn take_in(&mut self, message: &Message, now_ns: u64) -> Option<Heard> {
+    fn take_in(&mut self, message: &Message, now_ns: u64) -> Option<Response> {
         let now_us = now_ns / 1000 + SERVER_LATER_US;
         let newest = self.connections.entry(message.from).or_insert(0);
         if *newest > message.connection {
@@ -117,21 +117,21 @@ impl Server {
             *kept = due(*kept);
             Answer::Ahead(*kept as i64 - now_us as i64)
         };
-        let answer = |tell: &Tell| match tell {
-            Tell::Add { name, micros, first_us } => {
+        let answer = |report: &Report| match report {
+            Report::Add { name, micros, first_us } => {
                 rate(name, &|due| due.max((*first_us).min(now_us)) + micros)
             }
-            Tell::AtLeast { name, due_us } => rate(name, &|due| due.max(*due_us)),
-            Tell::Total { name, requests } => {
+            Report::AtLeast { name, due_us } => rate(name, &|due| due.max(*due_us)),
+            Report::Total { name, requests } => {
                 let totals = self.totals.entry(name.clone()).or_default();
                 let own = totals.entry(message.from).or_insert(0);
                 *own = (*own).max(*requests);
                 Answer::Used(totals.values().sum())
             }
         };
-        let answers = message.tells.iter().map(answer).collect();
+        let answers = message.reports.iter().map(answer).collect();
         let unknown = self.known.insert(message.from);
-        Some(Heard { answers, server_us: now_us, unknown, gateways: 1 })
+        Some(Response { answers, server_us: now_us, unknown, gateways: 1 })
     }
 }
 
@@ -150,12 +150,12 @@ struct Gateway {
     former: Vec<Policy>,
     usage: Local,
     syncer: Syncer,
-    heard: std::sync::mpsc::Receiver<u32>,
+    queue: std::sync::mpsc::Receiver<u32>,
     noted_ns: u64,
     connection: u64,
     next_ns: u64,
     asked: Option<Asked>,
-    coming: Option<(u64, Heard)>,
+    coming: Option<(u64, Response)>,
 }
 
 /// Gateways, so many, with one key of these settings.
@@ -177,7 +177,7 @@ impl Gateway {
         };
         let policy = Policy::new(&state, policy, None).unwrap();
         let usage = Local::new(Arc::clone(&state.usage));
-        let heard = state.shared.switch_on().unwrap();
+        let queue = state.shared.switch_on().unwrap();
         Self {
             number,
             state,
@@ -185,7 +185,7 @@ impl Gateway {
             former: Vec::new(),
             usage,
             syncer: Syncer::default(),
-            heard,
+            queue,
             noted_ns: 0,
             connection: 1,
             next_ns: 0,
@@ -241,10 +241,10 @@ impl Gateway {
 
     /// What its thread and the network do at an instant. Each way takes up to `way_ns`.
     fn step(&mut self, server: &mut Server, way_ns: u64, draws: &mut Draws, now_ns: u64) {
-        if let Some((_, heard)) = self.coming.take_if(|(at, _)| *at <= now_ns) {
+        if let Some((_, response)) = self.coming.take_if(|(at, _)| *at <= now_ns) {
             let sent_ns = self.asked.take().map_or(now_ns, |asked| asked.sent_ns);
-            self.syncer.answered(&self.policy, &heard, sent_ns, now_ns);
-            self.state.shared.answered(heard.gateways, now_ns);
+            self.syncer.answered(&self.policy, &response, sent_ns, now_ns);
+            self.state.shared.answered(response.gateways, now_ns);
         }
         if let Some(asked) = &mut self.asked
             && self.coming.is_none()
@@ -256,8 +256,8 @@ impl Gateway {
                     How::Gone => return self.fail(server, 1, draws, now_ns),
                 }
             }
-            if let Some(heard) = server.late.remove(&(self.number, self.connection)) {
-                self.coming = Some((now_ns + draws.below(way_ns), heard));
+            if let Some(response) = server.late.remove(&(self.number, self.connection)) {
+                self.coming = Some((now_ns + draws.below(way_ns), response));
             } else if now_ns > asked.sent_ns + PATIENCE.as_nanos() as u64 {
                 self.fail(server, 5 * SECOND, draws, now_ns);
             }
@@ -269,14 +269,14 @@ impl Gateway {
         for before in self.former.drain(..) {
             self.policy.forget_waits(&before, now_ns);
         }
-        while let Ok(slot) = self.heard.try_recv() {
+        while let Ok(slot) = self.queue.try_recv() {
             self.syncer.note(slot, self.noted_ns);
         }
         self.noted_ns = now_ns;
-        let tells = self.syncer.due(&self.policy, now_ns);
-        if !tells.is_empty() || now_ns >= self.next_ns {
+        let reports = self.syncer.due(&self.policy, now_ns);
+        if !reports.is_empty() || now_ns >= self.next_ns {
             self.next_ns = now_ns + AGAIN_NS;
-            let message = Message { from: self.number, connection: self.connection, tells };
+            let message = Message { from: self.number, connection: self.connection, reports };
             let arrives_ns = Some(now_ns + draws.below(way_ns));
             self.asked = Some(Asked { sent_ns: now_ns, arrives_ns, message });
         }
@@ -339,10 +339,10 @@ fn the_excess_stays_within_the_formula() {
         let mut server = Server::default();
         let passed = crowd(seed, &mut gateways, &mut server, way_ns);
         // Steps are a millisecond apart, and an answer may be awaited when it becomes near.
-        let told_within_s = (NEAR_NS + 4 * way_ns + 4 * MS) as f64 / 1e9;
+        let reported_within_s = (NEAR_NS + 4 * way_ns + 4 * MS) as f64 / 1e9;
         let older_s = (100 * MS + 2 * way_ns + 2 * MS) as f64 / 1e9;
-        let bound =
-            (count - 1) as f64 * (rate.burst + rate.per_s * told_within_s) + rate.per_s * older_s;
+        let bound = (count - 1) as f64 * (rate.burst + rate.per_s * reported_within_s)
+            + rate.per_s * older_s;
         let excess = excess(&passed, &rate);
         assert!(
             excess <= bound + 1e-6,
@@ -385,7 +385,7 @@ fn quotas_are_of_all_gateways_together() {
             gateway.step(&mut server, 2 * MS, &mut draws, now_ns);
         }
     }
-    // Each may be behind by what comes in the time that a quota takes to be told.
+    // Each may be behind by what comes in the time that a quota takes to be reported.
     assert!((300..=300 + 2 * 12).contains(&passed), "{passed}");
 }
 
@@ -405,7 +405,7 @@ fn keys_without_limits_keep_no_other_waiting() {
     assert_eq!(gateway.syncer.due(&gateway.policy, at(330)).len(), 1);
 }
 
-/// The server is gone for ten seconds: each gateway holds the limit by itself, and afterwards all are told.
+/// The server is gone for ten seconds: each gateway holds the limit by itself, and afterwards each reports all.
 #[test]
 fn without_the_server_each_holds_the_limit_by_itself() {
     let rate = Rate { per_s: 100.0, burst: 10.0 };

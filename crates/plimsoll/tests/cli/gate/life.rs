@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -147,6 +147,39 @@ fn an_upstream_that_is_killed_is_missed_and_found_again() {
     drop(target);
     let usage = gate.end();
     assert!(!usage.contains("lost"), "{usage}");
+}
+
+/// It was said nowhere what went wrong while requests in flight were waited for.
+#[test]
+fn what_goes_wrong_while_a_gateway_ends_is_logged() {
+    let (folder, api) = (Folder::new(), TcpListener::bind("127.0.0.1:0").expect("a port"));
+    let upstream = api.local_addr().expect("its address");
+    let line = format!("--listen 127.0.0.1:0 --upstream http://{upstream} --open");
+    let mut gate = Gate::start(&folder, &line);
+    // A POST is not sent again.
+    let in_flight = || {
+        let mut client = TcpStream::connect(&gate.address).expect("a connection");
+        client.set_read_timeout(Some(PATIENCE)).expect("a time-out");
+        let request = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+        client.write_all(request).expect("it is taken");
+        let (at_api, _) = api.accept().expect("a connection of the gateway");
+        assert!(BufReader::new(&at_api).lines().any(|line| line.expect("its head").is_empty()));
+        (client, at_api)
+    };
+    let ((mut client, mut kept), (_other, lost)) = (in_flight(), in_flight());
+    signal(&gate.child, "TERM");
+    soon(|| TcpStream::connect(&gate.address).is_err());
+    drop(lost);
+    let stderr = gate.child.stderr.take().expect("its words");
+    let mut lines = BufReader::new(stderr).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.ends_with("(1 request)"))));
+    kept.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").expect("it is taken");
+    let mut status = [0; 12];
+    client.read_exact(&mut status).expect("an answer");
+    assert_eq!(&status, b"HTTP/1.1 204");
+    // Its words are read to the end, so that it is not ended by a closed pipe.
+    lines.for_each(drop);
+    gate.ended();
 }
 
 /// Another process holds the store for seconds: requests of a key go on being answered, and all of them are in the

@@ -1,4 +1,4 @@
-//! Rates that a reload changes, and days that end: what is told under the name of one is none of another.
+//! Rates that a reload changes, and days that end: what is reported under the name of one is none of another.
 
 use super::*;
 use crate::policy::{Limits, Tier};
@@ -84,9 +84,9 @@ fn a_lowered_rate_is_shared_too() {
     assert!((95..=104).contains(&after), "{after}");
 }
 
-/// What a key without quotas has untold when a day ends is told as on any other day.
+/// What a key without quotas has unreported when a day ends is reported as on any other day.
 #[test]
-fn requests_before_midnight_are_told_of_a_key_without_quotas() {
+fn requests_before_midnight_are_reported_of_a_key_without_quotas() {
     let rate = Rate { per_s: 1.0, burst: 100.0 };
     let settings = Settings { rate: Some(rate), ..Settings::default() };
     let mut all = gateways(1, &settings);
@@ -96,13 +96,13 @@ fn requests_before_midnight_are_told_of_a_key_without_quotas() {
         if ms == 500 {
             assert!((0..5).all(|_| all[0].ask(at(ms))));
         }
-        // Noted, and not yet told of.
+        // Noted, and not yet reported.
         if ms == 520 {
             all[0].state.calendar.set(86_400);
         }
         all[0].step(&mut server, 2 * MS, &mut draws, at(ms));
     }
-    let told_us = server.due_us.values().copied().max().unwrap_or(0);
+    let reported_us = server.due_us.values().copied().max().unwrap_or(0);
     let came_us = at(500) / 1000 + SERVER_LATER_US;
-    assert!(told_us >= came_us + 4_900_000, "{told_us} {came_us}");
+    assert!(reported_us >= came_us + 4_900_000, "{reported_us} {came_us}");
 }

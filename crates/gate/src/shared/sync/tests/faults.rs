@@ -88,8 +88,8 @@ fn a_slow_server_holds_the_rate() {
         }
     }
     // D is 5 ms and two round trips, A 0.1 s and one.
-    let (told_s, older_s) = (0.005 + 0.8 + 0.004, 0.1 + 0.4 + 0.004);
-    let bound = 2.0 * (RATE.burst + RATE.per_s * told_s) + RATE.per_s * older_s;
+    let (reported_s, older_s) = (0.005 + 0.8 + 0.004, 0.1 + 0.4 + 0.004);
+    let bound = 2.0 * (RATE.burst + RATE.per_s * reported_s) + RATE.per_s * older_s;
     let excess = excess(&passed, &RATE);
     assert!(excess <= bound, "{excess} of {bound}");
     assert!(passed.len() > 5_900, "{}", passed.len());
@@ -124,7 +124,7 @@ impl Weather {
     }
 }
 
-/// Whatever happens, the server counts no request of a quota twice, and each once it can be told.
+/// Whatever happens, the server counts no request of a quota twice, and each once it can be reported.
 #[test]
 fn quotas_are_counted_once() {
     let settings = Settings { day_quota: Some(1_000_000), ..Settings::default() };
@@ -190,13 +190,13 @@ fn rates_are_booked_once_and_when_they_came() {
             }
         }
     }
-    // What is told of at once is taken to have come with its first; how much that is wrong by is what one exchange holds.
+    // What is reported at once is taken to have come with its first; how much that is wrong by is what one exchange holds.
     assert!(most_us <= 110_000, "{most_us}");
 }
 
-/// The server is restarted empty: what a gateway let through is told again, also where it is no longer asked.
+/// The server is restarted empty: what a gateway let through is reported again, also where it is no longer asked.
 #[test]
-fn a_server_restarted_empty_is_told_again() {
+fn all_is_reported_again_to_a_server_restarted_empty() {
     let rate = Rate { per_s: 0.1, burst: 600.0 };
     let settings = Settings { rate: Some(rate), day_quota: Some(1000), ..Settings::default() };
     let mut all = gateways(2, &settings);

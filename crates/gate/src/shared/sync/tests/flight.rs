@@ -4,7 +4,7 @@ use super::*;
 use crate::admission::Room;
 use crate::shared::command::COUNTS_US;
 
-/// How often a gateway takes in what it was told.
+/// How often a gateway takes in what the server answered.
 const LOOK_NS: u64 = 100 * MS;
 /// How long a request takes.
 const TAKES_NS: u64 = 20 * MS;
@@ -103,9 +103,9 @@ fn what_is_in_flight_stays_within_the_formula() {
                 one.step(id, &mut signs, way_ns, &mut draws, now_ns);
             }
             let in_flight: usize = all.iter().map(|one| one.in_flight.len()).sum();
-            let told_ns = AGAIN_NS + 4 * way_ns + LOOK_NS + TAKES_NS + 4 * MS;
+            let reported_ns = AGAIN_NS + 4 * way_ns + LOOK_NS + TAKES_NS + 4 * MS;
             let alive = || all.iter().filter(|one| one.alive.contains(&now_ns));
-            let new = alive().filter(|one| now_ns - one.alive.start <= told_ns).count();
+            let new = alive().filter(|one| now_ns - one.alive.start <= reported_ns).count();
             let bound =
                 AT_ONCE.max(alive().count() as f64) + new as f64 * AT_ONCE / f64::from(gateways);
             assert!(in_flight as f64 <= bound, "seed {seed}: {in_flight} of {bound}, {new} new");

@@ -43,7 +43,7 @@ fn passed(gateways: &mut [Gateway], keys: &[&[u8]], gone_ms: Range<u64>) -> u32 
 }
 
 const QUOTA: u32 = 300;
-/// Two gateways may be behind by what comes in the time that a quota takes to be told.
+/// Two gateways may be behind by what comes in the time that a quota takes to be reported.
 const MOST: u32 = QUOTA + 2 * 12;
 const NEVER: Range<u64> = 9_999..9_999;
 
