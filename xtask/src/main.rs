@@ -1,4 +1,4 @@
-//! The project's own chores, so that they are the same on every machine: test, noise, tidy, docs, pictures, bench, truth, casestudy, dist, fuzz.
+//! The project's own chores, so that they are the same on every machine. `HELP` lists them.
 //!
 //! Owns how the project is checked and measured. Nothing here is part of the product: no crate depends on it, and it
 //! depends on no crate of the project, so that it compiles in seconds and works while the others do not.

@@ -91,7 +91,7 @@ pub(crate) fn describe(error: &Error, advice: Advice) -> TlsFailure {
 }
 
 /// The protocol that a server uses instead of HTTP/1.1 with or without TLS, judging by the first bytes that it sent.
-pub(crate) fn spoken_instead(came: &[u8], in_the_clear: bool) -> Option<&'static str> {
+pub(crate) fn other_protocol(came: &[u8], in_the_clear: bool) -> Option<&'static str> {
     match came {
         _ if in_the_clear && came.starts_with(&TLS_ALERT) => Some(SPEAKS_TLS),
         _ if in_the_clear && asks_for_tls(came) => Some(ASKS_FOR_TLS),
@@ -181,7 +181,7 @@ mod tests {
         let nginx =
             b"HTTP/1.1 400 Bad Request\r\nServer: nginx\r\nContent-Length: 255\r\n\r\n<html>\r\n\
             <head><title>400 The plain HTTP request was sent to HTTPS port</title></head>";
-        for (came, in_the_clear, spoken) in [
+        for (came, in_the_clear, wanted) in [
             (&settings[..], true, Some(SPEAKS_HTTP2)),
             (&settings[..], false, Some(SPEAKS_HTTP2)),
             (&goaway[..], true, Some(SPEAKS_HTTP2)),
@@ -200,7 +200,7 @@ mod tests {
                 None,
             ),
         ] {
-            assert_eq!(spoken_instead(came, in_the_clear), spoken, "{came:?}");
+            assert_eq!(other_protocol(came, in_the_clear), wanted, "{came:?}");
         }
     }
 }

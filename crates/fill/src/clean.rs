@@ -117,8 +117,8 @@ pub fn clean(
         let count = outcome.map_err(|error| match left.is_empty() {
             true => error,
             false => {
-                let told = told(schema, rows, &left);
-                error.reworded(|why| format!("{why}\nplimsoll: {told}. {WHY_LEFT}. {IN_THE_WAY}"))
+                let which = describe_left(schema, rows, &left);
+                error.reworded(|why| format!("{why}\nplimsoll: {which}. {WHY_LEFT}. {IN_THE_WAY}"))
             }
         })?;
         // Where a foreign key has no index, each parent that is removed reads the whole table, dead rows and all. A full disk
@@ -138,7 +138,7 @@ pub fn clean(
     restore_counters(database, schema, fill, rows, &tables)?;
     let mut wrong = Vec::new();
     if replaced == Replaced::Tell && !left.is_empty() {
-        wrong.push(format!("{}. {WHY_LEFT}. {CHOICE}", told(schema, rows, &left)));
+        wrong.push(format!("{}. {WHY_LEFT}. {CHOICE}", describe_left(schema, rows, &left)));
     }
     for &missing in &missing {
         wrong.extend(lost(database, schema, fill, missing)?);
@@ -157,7 +157,7 @@ pub fn clean(
 }
 
 /// Which rows of others are left, for people.
-fn told(schema: &Schema, rows: &Rows, left: &[Left]) -> String {
+fn describe_left(schema: &Schema, rows: &Rows, left: &[Left]) -> String {
     let of_table = |left: &Left| {
         let of = &schema.tables[left.table];
         let key = of.key().map_or(&[][..], |key| key.columns.as_slice());

@@ -75,8 +75,8 @@ pub fn of_rows(
     let mut sums: Vec<(String, BTreeMap<String, f64>)> = Vec::new();
     let mut places = BTreeMap::<String, usize>::new();
     for row in rows.take(MOST_ROWS) {
-        let told = row.iter().find(|(name, _)| name == weight);
-        let number = told.and_then(|(_, text)| text.parse::<f64>().ok());
+        let field = row.iter().find(|(name, _)| name == weight);
+        let number = field.and_then(|(_, text)| text.parse::<f64>().ok());
         let number = number.filter(|number| number.is_finite() && *number > 0.0).unwrap_or(1.0);
         for (name, value) in row {
             if name == weight || value.is_empty() {

@@ -205,7 +205,7 @@ impl Rows {
     ) -> Value {
         let of = &self.tables[table];
         let key = key_of(&[of.key, column as u64, row, attempt]);
-        if attempt > 0 && plain.is_null_anew(key) {
+        if attempt > 0 && plain.is_null_when_redrawn(key) {
             return Value::Null;
         }
         let base = plain.base().map(|base| self.cell(table, base, row, attempt));
@@ -267,7 +267,7 @@ impl Rows {
                 Some(links[link].second(first))
             }
             None => {
-                let parent = links[link].parent_anew(row, attempt)?;
+                let parent = links[link].parent_of_attempt(row, attempt)?;
                 Some(links[link].moved(parent.number, row, attempt))
             }
         }

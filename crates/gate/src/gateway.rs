@@ -149,7 +149,7 @@ impl Gateway {
         let sink = NotingSink { sink, control: Arc::clone(&control) };
         let reporting = spawn("gate-report", move || report(reporter, sink))?;
         let (quotas, quota_writes) = write_quotas(&control, &store, &stop)?;
-        let housekeeping = keep_house(&control, collector, quotas, &stop)?;
+        let housekeeping = spawn_housekeeping(&control, collector, quotas, &stop)?;
         let logging = logging.transpose()?;
         let gateway = Self {
             waiting: None,
@@ -443,7 +443,7 @@ fn usage_place(config: &Config) -> String {
 }
 
 /// Starts the periodic work.
-fn keep_house(
+fn spawn_housekeeping(
     control: &Arc<Control>,
     mut collector: Collector,
     quotas: QuotaWrites,

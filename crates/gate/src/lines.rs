@@ -150,7 +150,7 @@ fn ends_within_a_line(file: &File, path: &Path) -> bool {
 mod tests {
     use std::io::Read;
 
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use testkit::pipes;
 
     use super::*;
 
@@ -216,13 +216,12 @@ mod tests {
     fn a_pipe_that_nobody_reads_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        pipes::make(&path);
         assert_eq!(open(&path, 0o600).unwrap_err().to_string(), UNREAD);
         let socket = folder.path().join("socket");
         let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         assert_ne!(open(&socket, 0o600).unwrap_err().to_string(), UNREAD);
-        let at_once = OFlags::NONBLOCK.bits().cast_signed();
-        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        let mut reader = pipes::reader(&path);
         let mut file = open(&path, 0o600).unwrap();
         file.write_all(b"x\n").unwrap();
         drop(file);

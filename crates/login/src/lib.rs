@@ -224,8 +224,8 @@ impl Address {
             Self::Mysql(opts) => marks.push(opts.get_ip_or_hostname().into_owned()),
             Self::Sqlite(path) => marks = vec![path.display().to_string()],
         }
-        let mut told = BTreeSet::new();
-        marks.retain(|mark| told.insert(mark.clone()));
+        let mut seen = BTreeSet::new();
+        marks.retain(|mark| seen.insert(mark.clone()));
         marks
     }
 }
@@ -427,24 +427,24 @@ fn without_comment(line: &str) -> &str {
 fn option_value(value: &str) -> String {
     let quote = value.chars().next().filter(|c| ['"', '\''].contains(c));
     let inner = quote.and_then(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
-    let (mut told, mut chars) = (String::new(), inner.unwrap_or(value).chars());
+    let (mut text, mut chars) = (String::new(), inner.unwrap_or(value).chars());
     while let Some(c) = chars.next() {
         if c != '\\' {
-            told.push(c);
+            text.push(c);
             continue;
         }
         match chars.next() {
-            Some('b') => told.push('\u{8}'),
-            Some('t') => told.push('\t'),
-            Some('n') => told.push('\n'),
-            Some('r') => told.push('\r'),
-            Some('s') => told.push(' '),
-            Some(mark @ ('\\' | '"' | '\'')) => told.push(mark),
+            Some('b') => text.push('\u{8}'),
+            Some('t') => text.push('\t'),
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('s') => text.push(' '),
+            Some(mark @ ('\\' | '"' | '\'')) => text.push(mark),
             // Of others the backslash is part of the value.
-            other => told.extend(['\\'].into_iter().chain(other)),
+            other => text.extend(['\\'].into_iter().chain(other)),
         }
     }
-    told
+    text
 }
 
 #[cfg(test)]

@@ -116,8 +116,8 @@ impl Journal {
         let halted = Some(format!("the rest of the run could not be stored in {NAME}: {error}"));
         let last = Last { ended: Ended { interrupted: true, aborted: None, halted } };
         let [end, before] = self.ends;
-        let told = self.cut_to(end).and_then(|()| self.write(&last));
-        if told.is_err() {
+        let written = self.cut_to(end).and_then(|()| self.write(&last));
+        if written.is_err() {
             // The failure reported is the first one.
             let _ = self.cut_to(before).and_then(|()| self.write(&last));
         }

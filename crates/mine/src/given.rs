@@ -1,6 +1,6 @@
 //! Templates that the user gives: paths that match one follow it, whatever is learnt.
 
-use model::secret::{Neighbour, is_secret_name};
+use model::secret::{Neighbour, is_secret_query_name};
 
 use crate::segment::SECRET_KIND;
 use crate::template::{Piece, Template};
@@ -63,7 +63,7 @@ impl Given {
             fixed += before;
             template.pieces.push(Piece::Fixed(std::mem::replace(&mut fixed, behind.to_owned())));
             template.pieces.push(Piece::Parameter(template.parameters.len()));
-            let secret = is_secret_name(name, true) || neighbour.announces();
+            let secret = is_secret_query_name(name) || neighbour.announces();
             template.kinds.push(if secret { SECRET_KIND } else { GIVEN_KIND });
             template.parameters.push(name.to_owned());
             parts.push(Part {

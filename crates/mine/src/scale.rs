@@ -83,7 +83,11 @@ impl Scale {
         }
         if scaled.factor != 1.0 {
             scaled.note(
-                format!("requests/s wanted: {} x {}", told(rate), told(scaled.factor)),
+                format!(
+                    "requests/s wanted: {} x {}",
+                    grouped_figure(rate),
+                    grouped_figure(scaled.factor)
+                ),
                 wanted,
                 "load grows as users do: each goes on asking as often, and at the same hours",
             );
@@ -94,8 +98,8 @@ impl Scale {
         scaled.note(
             format!(
                 "concurrency: {} requests/s / {} per user and second",
-                told(wanted),
-                told(wanted / users)
+                grouped_figure(wanted),
+                grouped_figure(wanted / users)
             ),
             users,
             format!(
@@ -162,7 +166,11 @@ impl Scale {
         if self.factor.is_none() && self.speed.is_none() {
             return;
         }
-        let step = format!("daily users of the load: {} x {}", grouped(now), told(scaled.factor));
+        let step = format!(
+            "daily users of the load: {} x {}",
+            grouped(now),
+            grouped_figure(scaled.factor)
+        );
         let linear =
             "load grows as users do, and the share of them in the busiest hour stays the same";
         scaled.note(step, users as f64, linear);
@@ -188,7 +196,7 @@ impl Scaled {
 }
 
 /// As [`figure`], for people: with its thousands apart.
-fn told(value: f64) -> String {
+fn grouped_figure(value: f64) -> String {
     let text = figure(value);
     let whole = text.split('.').next().unwrap_or_default();
     whole.parse().map_or_else(|_| text.clone(), |n| text.replacen(whole, &grouped(n), 1))
@@ -223,7 +231,10 @@ mod tests {
         let scaled = scale.apply(&observed).unwrap();
         assert_eq!((scaled.factor, scaled.users), (18.75, Some(300_000)));
         assert_eq!(scaled.steps[1].step, "requests/s: 8,640 / 3,600 s");
-        assert_eq!([told(12_345.6), told(99.25), told(0.5)], ["12,346", "99.25", "0.5"]);
+        assert_eq!(
+            [grouped_figure(12_345.6), grouped_figure(99.25), grouped_figure(0.5)],
+            ["12,346", "99.25", "0.5"]
+        );
         let last = scaled.steps.last().unwrap();
         assert_eq!((last.value, scaled.pace_ns), (5.0, 111_111_111));
         let rounded = Scale { factor: Some(20.0), ..scale }.apply(&observed).unwrap();

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-use model::secret::{Neighbour, holds_secret, is_card_number, is_secret_name, is_secret_value};
+use model::secret::{
+    Neighbour, holds_secret, is_card_number, is_secret_query_name, is_secret_value,
+};
 
 use crate::pools::decode;
 use crate::words;
@@ -153,7 +155,7 @@ fn matrix(segment: &[u8]) -> Option<Shape<'_>> {
     for part in segment.split(|byte| *byte == b';') {
         if let Some(equals) = memchr::memchr(b'=', part) {
             let name = String::from_utf8_lossy(&part[..equals]);
-            if is_secret_name(&name, true) && equals + 1 < part.len() {
+            if is_secret_query_name(&name) && equals + 1 < part.len() {
                 let (from, to) = (at + equals + 1, at + part.len());
                 found = Some((found.map_or(from, |(first, _)| first), to));
             }

@@ -19,9 +19,22 @@ pub use text::{mask_text, secrets_in};
 /// What stands in for a credential.
 pub const MASK: &str = "***";
 
-/// Whether a field, parameter or member of this name holds a credential. `key` and the like are one
-/// in a query only.
-pub fn is_secret_name(name: &str, query: bool) -> bool {
+/// Whether a field or member of this name holds a credential.
+pub fn is_secret_name(name: &str) -> bool {
+    are_secret_letters(&letters(name))
+}
+
+/// Whether a parameter of this name in a query holds a credential: what [`is_secret_name`] says, `key` and the like.
+pub fn is_secret_query_name(name: &str) -> bool {
+    // The last is WordPress's.
+    const IN_QUERY: [&str; 9] =
+        ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid", "wpnonce"];
+    let letters = letters(name);
+    IN_QUERY.contains(&letters.as_str()) || are_secret_letters(&letters)
+}
+
+/// [`is_secret_name`], of the [`letters`] of a name.
+fn are_secret_letters(letters: &str) -> bool {
     const ANYWHERE: [&str; 14] = [
         "password",
         "passwd",
@@ -67,15 +80,10 @@ pub fn is_secret_name(name: &str, query: bool) -> bool {
     const NONE: [&str; 4] = ["pagetoken", "continuationtoken", "synctoken", "nexttoken"];
     // As forms of content management systems and of payments have them.
     const WHOLE: [&str; 8] = ["pass", "userpass", "psw", "pswd", "cvv", "cvc", "cvv2", "cvc2"];
-    // The last is WordPress's.
-    const IN_QUERY: [&str; 9] =
-        ["key", "userkey", "sig", "auth", "sid", "session", "sess", "cfid", "wpnonce"];
-    let name = letters(name);
-    !NONE.iter().any(|none| name.ends_with(none))
-        && (ANYWHERE.iter().any(|part| name.contains(part))
-            || AT_THE_END.iter().any(|end| name.ends_with(end))
-            || WHOLE.contains(&name.as_str())
-            || (query && IN_QUERY.contains(&name.as_str())))
+    !NONE.iter().any(|none| letters.ends_with(none))
+        && (ANYWHERE.iter().any(|part| letters.contains(part))
+            || AT_THE_END.iter().any(|end| letters.ends_with(end))
+            || WHOLE.contains(&letters))
 }
 
 /// Whether a header field of this name holds a credential: what [`is_secret_name`] says, cookies, sessions, and
@@ -93,8 +101,7 @@ pub fn is_secret_field(name: &str) -> bool {
         "objectkey",
     ];
     let letters = letters(name);
-    let by_name = is_secret_name(name, false);
-    by_name
+    are_secret_letters(&letters)
         || AT_THE_END.iter().any(|end| letters.ends_with(end))
             && !NONE.iter().any(|none| letters.ends_with(none))
 }
@@ -254,15 +261,15 @@ mod tests {
             "pass",
             "CVV",
         ] {
-            assert!(is_secret_name(name, false), "{name}");
+            assert!(is_secret_name(name), "{name}");
         }
         for name in
             ["max_tokens", "page_token", "key", "author", "keyword", "token_type", "compass", ""]
         {
-            assert!(!is_secret_name(name, false), "{name}");
+            assert!(!is_secret_name(name), "{name}");
         }
         for name in ["key", "sess", "hmac"] {
-            assert!(is_secret_name(name, true), "{name}");
+            assert!(is_secret_query_name(name), "{name}");
         }
         for name in
             ["Ocp-Apim-Subscription-Key", "X-Session", "Cookie", "X-Functions-Key", "X-Auth"]

@@ -508,9 +508,9 @@ mod tests {
 
     /// What came of connecting peers.
     #[derive(Default)]
-    struct Told(Vec<Result<(), i32>>);
+    struct Accepted(Vec<Result<(), i32>>);
 
-    impl Handler<Epoll> for Told {
+    impl Handler<Epoll> for Accepted {
         fn accepted(&mut self, _: &mut Epoll, _: ConnId) -> Option<u32> {
             self.0.push(Ok(()));
             Some(0)
@@ -536,11 +536,11 @@ mod tests {
         // Takes no sockets, as one whose user has no watches left.
         net.epoll = std::fs::File::open("/dev/null").expect("it is there").into();
         let _peer = TcpStream::connect(to).expect("it listens");
-        let (mut told, until) = (Told::default(), Instant::now() + Duration::from_secs(10));
-        while told.0.is_empty() && Instant::now() < until {
-            net.accept(&mut told);
+        let (mut accepted, until) = (Accepted::default(), Instant::now() + Duration::from_secs(10));
+        while accepted.0.is_empty() && Instant::now() < until {
+            net.accept(&mut accepted);
         }
-        assert_eq!(told.0, [Err(Errno::INVAL.raw_os_error())]);
+        assert_eq!(accepted.0, [Err(Errno::INVAL.raw_os_error())]);
         assert!(net.accept_at > 0 && net.accept_at < u64::MAX, "it is tried again");
     }
 }

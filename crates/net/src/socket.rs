@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::ManuallyDrop;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -135,9 +135,8 @@ pub(crate) fn reset_on_close(fd: RawFd) {
     let _ = borrowed(fd).set_linger(Some(Duration::ZERO));
 }
 
-/// Ends sending (a FIN goes out); `both` ends receiving too.
-pub(crate) fn shutdown(fd: RawFd, both: bool) {
-    let how = if both { std::net::Shutdown::Both } else { std::net::Shutdown::Write };
+/// Ends sending (a FIN goes out), receiving, or both.
+pub(crate) fn shutdown(fd: RawFd, how: Shutdown) {
     // Fails if the peer is gone already, which is as good.
     let _ = borrowed(fd).shutdown(how);
 }
@@ -165,8 +164,8 @@ pub(crate) fn acknowledged(fd: RawFd) -> Option<u64> {
             &raw mut length,
         )
     };
-    let told = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
-    told.then_some(info[BYTES_ACKED / size_of::<u64>()])
+    let is_reported = result == 0 && length as usize >= BYTES_ACKED + size_of::<u64>();
+    is_reported.then_some(info[BYTES_ACKED / size_of::<u64>()])
 }
 
 fn borrowed(fd: RawFd) -> ManuallyDrop<Socket> {

@@ -13,7 +13,7 @@ mod read;
 mod teardown;
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use io_uring::squeue::{Entry, Flags};
@@ -260,7 +260,7 @@ impl Uring {
             if reset || polled || conn.state == ConnState::Connecting {
                 self.cancel(id);
             } else {
-                socket::shutdown(fd, true);
+                socket::shutdown(fd, Shutdown::Both);
             }
         }
         self.retire(id);

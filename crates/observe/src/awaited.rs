@@ -141,7 +141,7 @@ impl Owners {
     /// Tells these sockets apart; `sockets_of` are all that processes hold, and how many files were looked through for it.
     fn look(
         &mut self,
-        told: BTreeSet<u32>,
+        sockets: BTreeSet<u32>,
         pids: &[u32],
         sockets_of: impl FnOnce(&[u32]) -> io::Result<(BTreeSet<u32>, usize)>,
     ) -> io::Result<()> {
@@ -150,12 +150,12 @@ impl Owners {
             self.others.clear();
             pids.clone_into(&mut self.pids);
         }
-        self.own.retain(|socket| told.contains(socket));
-        self.others.retain(|socket| told.contains(socket));
+        self.own.retain(|socket| sockets.contains(socket));
+        self.others.retain(|socket| sockets.contains(socket));
         let is_known = |socket: &u32| self.own.contains(socket) || self.others.contains(socket);
-        if self.looked_at <= MANY_FILES || !told.iter().all(is_known) {
+        if self.looked_at <= MANY_FILES || !sockets.iter().all(is_known) {
             let (held, looked_at) = sockets_of(pids)?;
-            (self.own, self.others) = told.into_iter().partition(|socket| held.contains(socket));
+            (self.own, self.others) = sockets.into_iter().partition(|socket| held.contains(socket));
             self.elsewhere = held.len() - self.own.len();
             self.looked_at = looked_at;
         }
@@ -220,6 +220,8 @@ fn connections() -> io::Result<(Listeners, Vec<Connection>)> {
 mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
+
+    use testkit::process::Program;
 
     use super::*;
 
@@ -377,19 +379,9 @@ mod tests {
                       files = [open('/dev/null') for _ in range(2100)]\n\
                       print(flush=True)\n\
                       sys.stdin.readline()";
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", script])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("python3");
-        let mut output = child.stdout.take().expect("its output");
-        let opened = output.read_exact(&mut [0]);
-        let looked = sockets_of(&[child.id()]);
-        let _ = child.kill();
-        let _ = child.wait();
-        opened.expect("it may open so many");
-        let (sockets, looked_at) = looked.expect("a child can be read");
+        let mut program = Program::python(script);
+        program.read_line();
+        let (sockets, looked_at) = sockets_of(&[program.pid()]).expect("a child can be read");
         assert!(looked_at > 2_100 && sockets.len() >= 2, "{looked_at}");
     }
 }

@@ -20,12 +20,12 @@ const SOCK_DIAG: i32 = 4;
 /// Datagrams of an answer about listeners: as many as a thousand of them take.
 const MOST_ANSWERS: usize = 16;
 /// Listeners reported at most, those with the longest queues.
-const MOST_TOLD: usize = 16;
+const REPORTED_LISTENERS: usize = 16;
 /// What a file is about, its path or its name, and its parser.
-type Told = (&'static str, &'static str, fn(&str, &mut Sample));
+type ParsedFile = (&'static str, &'static str, fn(&str, &mut Sample));
 
 /// Files of the network, below `/proc/net` or `/proc/PID/net`: the same for all processes of a network namespace.
-const NETWORK: [Told; 6] = [
+const NETWORK: [ParsedFile; 6] = [
     ("tcp", "snmp", network::snmp),
     ("tcp", "netstat", network::netstat),
     ("tcp", "sockstat", |text, sample| {
@@ -64,7 +64,7 @@ impl Host {
     /// Puts everything there is into `sample`. The network is that of the process `elsewhere`, where what is watched has
     /// one that is not this process's.
     pub fn read(&mut self, elsewhere: Option<u32>, sample: &mut Sample) {
-        let files: [Told; 5] = [
+        let files: [ParsedFile; 5] = [
             ("cpu", "/proc/stat", processors::stat),
             ("load", "/proc/loadavg", processors::loadavg),
             ("memory", "/proc/meminfo", memory::meminfo),
@@ -119,7 +119,7 @@ impl Host {
             }
         }
         found.sort_by_key(|listener| std::cmp::Reverse(listener.queue));
-        for listener in found.iter().take(MOST_TOLD) {
+        for listener in found.iter().take(REPORTED_LISTENERS) {
             sample.gauge(format!("listen.queue{{{}}}", listener.address), listener.queue.into());
             sample
                 .gauge(format!("listen.backlog{{{}}}", listener.address), listener.backlog.into());
@@ -321,7 +321,10 @@ mod tests {
         if !sample.missing.contains_key("listen") {
             let own = format!("listen.backlog{{{}}}", listener.local_addr().expect("an address"));
             let told = sample.gauges.keys().filter(|name| name.starts_with("listen.backlog"));
-            assert!(told.count() >= MOST_TOLD || sample.gauges.contains_key(&own), "{sample:?}");
+            assert!(
+                told.count() >= REPORTED_LISTENERS || sample.gauges.contains_key(&own),
+                "{sample:?}"
+            );
         }
     }
 }

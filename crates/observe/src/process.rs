@@ -394,17 +394,17 @@ fn grown(sum: &mut u64, before: u64, now: u64) {
 /// Open files of a process. Newer kernels give the number without a list.
 fn files(folder: &Path) -> io::Result<u64> {
     let folder = folder.join("fd");
-    let told = fs::metadata(&folder)?.len();
-    if told > 0 {
-        return Ok(told);
+    let count = fs::metadata(&folder)?.len();
+    if count > 0 {
+        return Ok(count);
     }
     Ok(fs::read_dir(folder)?.count() as u64)
 }
 
 /// Processes that a process began; none where the kernel does not list them (`CONFIG_PROC_CHILDREN`).
 fn children(pid: u32) -> Vec<u32> {
-    let told = read_or_empty(format!("/proc/{pid}/task/{pid}/children"));
-    told.split_whitespace().filter_map(|child| child.parse().ok()).take(MOST_PROCESSES).collect()
+    let numbers = read_or_empty(format!("/proc/{pid}/task/{pid}/children"));
+    numbers.split_whitespace().filter_map(|child| child.parse().ok()).take(MOST_PROCESSES).collect()
 }
 
 /// Processes of this name, the lowest number first.

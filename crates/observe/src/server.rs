@@ -297,6 +297,8 @@ fn cpu_ns(pid: u32) -> Option<Nanos> {
 mod tests {
     use std::net::TcpListener;
 
+    use testkit::process::Program;
+
     use super::*;
 
     #[test]
@@ -378,27 +380,17 @@ mod tests {
                       \x20 print('127.0.0.1:%d' % listener.getsockname()[1], flush=True)\n\
                       \x20 sys.stdin.readline()\n\
                       threading.Thread(target=listen).start()";
-        let mut child = std::process::Command::new("python3")
-            .args(["-c", script])
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .expect("python3");
-        let mut line = String::new();
-        let output = child.stdout.take().expect("its output");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        let address = line.trim().parse().expect("it listens");
+        let mut program = Program::python(script);
+        let address = program.read_line().parse().expect("it listens");
         let table = fs::read_to_string("/proc/net/tcp").expect("Linux");
         let inodes = listening(table.as_bytes(), &[address]);
-        let pid = child.id();
+        let pid = program.pid();
         let mut looks = MOST_LOOKS_A_PROCESS;
         let by_process = process_holds(pid, &inodes, &mut looks);
         let by_threads = thread_holds(pid, &inodes, &mut looks);
         // The first that any table shows is standard input.
         looks = 1;
         let by_one_look = thread_holds(pid, &inodes, &mut looks);
-        let _ = child.kill();
-        let _ = child.wait();
         // Somebody else may listen on that port of another address.
         assert!(!inodes.is_empty());
         assert_eq!((by_process, by_threads, by_one_look, looks), (false, true, false, 0));

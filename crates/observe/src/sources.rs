@@ -109,15 +109,15 @@ impl Reader {
                     }
                 }
                 let Some(url) = status else { return Ok(()) };
-                let told = http::get(url, timeout)
+                let page_read = http::get(url, timeout)
                     .and_then(|page| nginx::parse(&String::from_utf8_lossy(&page), sample));
-                match (told, log) {
+                match (page_read, log) {
                     // A proxy that is full does not serve its page either, and its log says why.
                     (Err(error), Some(_)) if !sample.counters.is_empty() => {
                         sample.miss("nginx.active", error);
                         Ok(())
                     }
-                    (told, _) => told,
+                    (page_read, _) => page_read,
                 }
             }
             // Takes its own samples.

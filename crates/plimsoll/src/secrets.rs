@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use model::Mix;
 use model::interval::Tally;
 use model::secret::{
-    MASK, Neighbour, is_secret_field, is_secret_name, is_secret_value, looks_random, mask_address,
-    mask_text, parts_of_login,
+    MASK, Neighbour, is_secret_field, is_secret_name, is_secret_query_name, is_secret_value,
+    looks_random, mask_address, mask_text, parts_of_login,
 };
 use observe::source::masked_as_written;
 
@@ -89,7 +89,7 @@ pub fn mask_mix(mut mix: Mix) -> Mix {
 /// A pair of a query, of which some are credentials as parts `of_login`.
 fn mask_pair(pair: &str, of_login: &[&str]) -> String {
     let is_secret = |name: &str, value: &str| {
-        is_secret_name(name, true) || is_secret_value(value) || of_login.contains(&name)
+        is_secret_query_name(name) || is_secret_value(value) || of_login.contains(&name)
     };
     match pair.split_once('=') {
         Some((name, value)) if is_secret(name, value) => format!("{name}={MASK}"),
@@ -367,7 +367,7 @@ fn mask_body(body: &str) -> String {
 /// both letters and digits may be a password.
 fn mask_script_argument(before: &str, arg: &str) -> String {
     let named =
-        before.starts_with('-') && (is_secret_name(before, true) || is_secret_field(before));
+        before.starts_with('-') && (is_secret_query_name(before) || is_secret_field(before));
     let word = |c: char| c.is_ascii_alphanumeric() || "-_.!$%^*+~#".contains(c);
     let (digits, letters) = (
         arg.contains(|c: char| c.is_ascii_digit()),
@@ -386,7 +386,7 @@ fn mask_script_argument(before: &str, arg: &str) -> String {
         {
             MASK.to_owned()
         }
-        Some((name, _)) if is_secret_named_field(name) || is_secret_name(name, true) => {
+        Some((name, _)) if is_secret_named_field(name) || is_secret_query_name(name) => {
             format!("{}{MASK}", &arg[..=name.len()])
         }
         _ if arg.contains("://") => mask_url(arg),
@@ -406,9 +406,7 @@ impl Echoes {
         let mut all: BTreeSet<String> =
             args().zip(&masked).flat_map(|(plain, masked)| hidden(&plain, masked)).collect();
         let variables = env::vars_os().map(|(name, value)| (lossy(name), lossy(value)));
-        all.extend(
-            variables.filter(|(name, _)| is_secret_name(name, false)).map(|(_, value)| value),
-        );
+        all.extend(variables.filter(|(name, _)| is_secret_name(name)).map(|(_, value)| value));
         // A user and a password are sent encoded.
         let users =
             args().zip(&masked).filter(|(plain, masked)| plain.contains(':') && plain != *masked);

@@ -89,9 +89,9 @@ pub(crate) fn flame(flame: &Flame, amount: &dyn Fn(i64) -> String) -> Markup {
                         @let (x, width) = (frame.start as f64 / total * WIDTH, frame.value as f64 / total * WIDTH);
                         @let y = height - f64::from(frame.depth + 1) * ROW;
                         @let name = clean(&frame.name, 300);
-                        @let (class, depth, told) = look(frame, total, amount);
+                        @let (class, depth, tooltip) = look(frame, total, amount);
                         g class=(class) data-x=(format!("{x:.3}")) data-w=(format!("{width:.3}")) data-d=(frame.depth) {
-                            title { (name) " · " (told) }
+                            title { (name) " · " (tooltip) }
                             rect x=(format!("{x:.2}")) y=(format!("{y:.0}")) width=(format!("{:.2}", (width - 0.4).max(0.2))) height="16" rx="1" fill-opacity=[(depth < 1.0).then(|| format!("{depth:.2}"))] {}
                             @if let Some(label) = label(&name, width) {
                                 text x=(format!("{:.2}", x + 3.0)) y=(format!("{:.0}", y + 12.0)) { (label) }

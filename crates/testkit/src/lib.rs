@@ -8,8 +8,10 @@
 //! * [`databases`]: PostgreSQL, MariaDB, Redis and memcached, started in a temporary folder and stopped on drop.
 //! * [`misbehaving`]: an HTTP server that is well for a while and then is not.
 //! * [`needs`]: third-party programs that tests need, and leaving the test out where they are missing.
+//! * [`pipes`]: named pipes.
 //! * [`ports`]: ports that are reserved for a server that is told where to listen.
-//! * [`process`]: servers as processes of their own, which print their URL, ended on drop.
+//! * [`process`]: programs as child processes, ended on drop: servers that print their URL, and programs that a test leads
+//!   from step to step.
 //! * [`queueing`]: what theory says of queues under Poisson arrivals.
 //! * [`servers`]: third-party servers, started in a temporary folder and stopped on drop.
 //!
@@ -21,6 +23,7 @@ pub mod databases;
 pub mod misbehaving;
 pub mod needs;
 pub mod peer;
+pub mod pipes;
 pub mod ports;
 pub mod process;
 pub mod queueing;

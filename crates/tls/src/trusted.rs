@@ -19,11 +19,6 @@ use rustls::{
 use x509_parser::parse_x509_certificate;
 use x509_parser::x509::X509Version;
 
-/// The object identifier of a common name (2.5.4.3) in DER.
-const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
-/// The kinds of text in DER that a name is written in: UTF-8, printable, ASCII.
-const TEXTS: [u8; 3] = [0x0c, 0x13, 0x16];
-
 /// Accepts the certificates that the user named, and certificates that were signed by the authorities among these.
 #[derive(Debug)]
 pub struct Trusted {
@@ -32,8 +27,7 @@ pub struct Trusted {
     /// Looks for a chain to a named certificate of an authority, and checks dates and names. None if no authority was
     /// named.
     chains: Option<Arc<WebPkiServerVerifier>>,
-    /// The named certificates, each with its subject in DER.
-    named: Vec<(CertificateDer<'static>, Vec<u8>)>,
+    named: Vec<CertificateDer<'static>>,
     /// Whether a certificate must be for the host that was connected to.
     checks_name: bool,
 }
@@ -54,14 +48,12 @@ impl Trusted {
                 authorities.add(certificate.clone())?;
             }
         }
-        let subjects: Vec<Vec<u8>> = all.roots.iter().map(|root| root.subject.to_vec()).collect();
         let chains = match authorities.is_empty() {
             true => None,
             false => Some(verifier(authorities, Arc::clone(&provider))?),
         };
         let own = verifier(all, provider)?;
-        let named = certificates.into_iter().zip(subjects).collect();
-        Ok(Self { own, chains, named, checks_name: true })
+        Ok(Self { own, chains, named: certificates, checks_name: true })
     }
 
     /// The same, but accepts a certificate for any host.
@@ -88,21 +80,25 @@ impl ServerCertVerifier for Trusted {
         status: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let named = self.named.iter().find(|(named, _)| named == own);
-        let chains = if named.is_some() { Some(&self.own) } else { self.chains.as_ref() };
+        let is_named = self.named.contains(own);
+        let chains = if is_named { Some(&self.own) } else { self.chains.as_ref() };
         let Some(chains) = chains else {
             return Err(Error::InvalidCertificate(CertificateError::UnknownIssuer));
         };
         let judged = chains.verify_server_cert(own, between, host, status, now);
         let Err(Error::InvalidCertificate(why)) = &judged else { return judged };
-        match named {
-            Some((_, subject)) if self.checks_name && is_excused_if_named(why) => {
-                is_for(own, subject, host).map(|()| ServerCertVerified::assertion())
-            }
-            Some(_) if is_excused_if_named(why) => Ok(ServerCertVerified::assertion()),
-            None if !self.checks_name && is_about_name(why) => Ok(ServerCertVerified::assertion()),
-            _ => judged,
+        let is_excused = if is_named {
+            is_excused_if_named(why)
+        } else {
+            !self.checks_name && is_about_name(why)
+        };
+        if !is_excused {
+            return judged;
         }
+        if self.checks_name {
+            is_for(own, host)?;
+        }
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -199,28 +195,23 @@ pub fn is_of_authority(other: &OtherError) -> bool {
 }
 
 /// Whether a certificate is for this host: by its names, or by the subject's where it has none.
-fn is_for(own: &CertificateDer<'_>, subject: &[u8], host: &ServerName<'_>) -> Result<(), Error> {
+fn is_for(own: &CertificateDer<'_>, host: &ServerName<'_>) -> Result<(), Error> {
     match verify_server_name(&ParsedCertificate::try_from(own)?, host) {
         Err(Error::InvalidCertificate(CertificateError::NotValidForNameContext {
             presented,
             ..
-        })) if presented.is_empty()
-            && common_name(subject)
-                .is_some_and(|name| name.eq_ignore_ascii_case(host.to_str().as_bytes())) =>
-        {
-            Ok(())
-        }
+        })) if presented.is_empty() && has_common_name(own, &host.to_str()) => Ok(()),
         judged => judged,
     }
 }
 
-/// The last common name of a subject, which is the one that counts.
-fn common_name(subject: &[u8]) -> Option<&[u8]> {
-    let at = subject.windows(COMMON_NAME.len()).rposition(|part| part == COMMON_NAME)?;
-    let (head, rest) = subject.get(at + COMMON_NAME.len()..)?.split_first_chunk::<2>()?;
-    // Longer lengths take several bytes, and no host's name is as long.
-    let is_text = TEXTS.contains(&head[0]) && head[1] < 0x80;
-    rest.get(..head[1].into()).filter(|_| is_text)
+/// Whether the last common name of a certificate's subject, which is the one that counts, is this one.
+fn has_common_name(certificate: &[u8], wanted: &str) -> bool {
+    parse_x509_certificate(certificate).is_ok_and(|(_, certificate)| {
+        let last = certificate.subject().iter_common_name().last();
+        last.and_then(|name| name.as_str().ok())
+            .is_some_and(|name| name.eq_ignore_ascii_case(wanted))
+    })
 }
 
 #[cfg(test)]
@@ -309,7 +300,15 @@ mod tests {
         assert!(judge(&plain, &plain, "localhost.test").contains("NotValidForName"));
         let address = of_subject("127.0.0.1");
         assert_eq!(judge(&address, &address, "127.0.0.1"), "trusted");
-        // Where there are names, the subject's is none.
+        // The bytes of a common name inside of another field are not a common name.
+        let disguised = made(|params| {
+            params.distinguished_name.push(DnType::CommonName, "other.test");
+            let inside = "\u{6}\u{3}U\u{4}\u{3}\u{c}\u{9}localhost";
+            params.distinguished_name.push(DnType::OrganizationName, inside);
+        });
+        assert!(judge(&disguised, &disguised, "localhost").contains("NotValidForName"));
+        assert_eq!(judge(&disguised, &disguised, "other.test"), "trusted");
+        // A host name of the subject counts only where the certificate names no other hosts.
         let both = made(|params| {
             params.distinguished_name.push(DnType::CommonName, "localhost");
             let named = CertificateParams::new(["api.test".to_owned()]).unwrap();

@@ -190,9 +190,9 @@ fn by_rules(facts: &Facts<'_>) -> Findings {
     });
     reasons_first(facts, &mut found);
     // A server that is watched twice, by itself and by a name, is one.
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     found.retain(|(nth, cause)| {
-        told.insert((*nth, cause.sentence.clone(), cause.evidence_for.clone()))
+        seen.insert((*nth, cause.sentence.clone(), cause.evidence_for.clone()))
     });
     let mut findings: Vec<Finding> =
         found.into_iter().map(|(nth, cause)| finding(&RULES[nth], cause)).collect();

@@ -60,8 +60,8 @@ pub fn percent(ratio: f64) -> String {
 /// `99.999 %`.
 pub fn part(ratio: f64) -> String {
     let shown = |decimals| grouped(ratio * 100.0, decimals);
-    let told = (2..8).map(shown).find(|text| ratio >= 1.0 || !text.starts_with("100"));
-    format!("{} %", told.unwrap_or_else(|| shown(2)))
+    let precise = (2..8).map(shown).find(|text| ratio >= 1.0 || !text.starts_with("100"));
+    format!("{} %", precise.unwrap_or_else(|| shown(2)))
 }
 
 /// One figure over another: in per cent up to ten times, `22.80 %`, and then `45.2x`.

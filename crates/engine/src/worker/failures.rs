@@ -9,7 +9,7 @@ use wire::WireError;
 
 use super::{Pace, Worker};
 use crate::conn::{Conn, ConnState};
-use crate::problem::spoken_instead;
+use crate::problem::other_protocol;
 use crate::recorder::{Attempt, InFlight, Recorder};
 
 /// First pause before a connection that could not be opened is tried again, of a user without a longer one of its own; it
@@ -124,7 +124,7 @@ impl Worker {
 
     /// The protocol that the server uses instead of HTTP/1.1, if these bytes show one. The connection has failed.
     pub(super) fn other_protocol(&mut self, came: &[u8]) -> Option<&'static str> {
-        let other = spoken_instead(came, self.job.tls.is_none());
+        let other = other_protocol(came, self.job.tls.is_none());
         self.recorder.tally.mismatches += u64::from(other.is_some());
         other
     }

@@ -110,7 +110,7 @@ fn give_steps(links: &mut [Link], makers: &[Option<Maker>], limits: &[Limits], k
         let parts: Vec<&Limits> = parts.map(|(_, limits)| limits).collect();
         let may_be_null = parts.iter().all(|limits| !limits.filled);
         if !bound && may_be_null && parts.iter().any(|limits| limits.asked) {
-            link.nulls_anew = Some(if known { link.nulls } else { 0.5 });
+            link.nulls_when_redrawn = Some(if known { link.nulls } else { 0.5 });
         }
     }
 }
@@ -250,7 +250,7 @@ fn link(
                 }
             }
         },
-        nulls_anew: None,
+        nulls_when_redrawn: None,
         deferred: facts.deferred.contains(&(at, number)),
         second_to: None,
         apart: false,

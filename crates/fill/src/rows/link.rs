@@ -24,7 +24,7 @@ pub struct Link {
     /// Share of rows without a parent.
     pub nulls: f64,
     /// Share of the rows without a parent among those that are drawn anew, where a condition asks for that.
-    pub nulls_anew: Option<f64>,
+    pub nulls_when_redrawn: Option<f64>,
     /// Filled in a second pass.
     pub deferred: bool,
     /// The link whose child number decides on this one, so that no pair occurs twice.
@@ -125,8 +125,10 @@ impl Link {
     }
 
     /// The parent of a row, of which `attempt` were thrown away.
-    pub fn parent_anew(&self, row: u64, attempt: u64) -> Option<Parent> {
-        let Some(nulls) = self.nulls_anew.filter(|_| attempt > 0) else { return self.parent(row) };
+    pub fn parent_of_attempt(&self, row: u64, attempt: u64) -> Option<Parent> {
+        let Some(nulls) = self.nulls_when_redrawn.filter(|_| attempt > 0) else {
+            return self.parent(row);
+        };
         let mut draws = Draws::of(key_of(&[self.key, row, attempt]));
         if draws.unit() < nulls { None } else { self.dealt(row, &mut draws) }
     }

@@ -107,7 +107,7 @@ impl Plain {
     }
 
     /// Whether a row that is drawn anew has NULL, since a condition asks for that and no rows say how often.
-    pub fn is_null_anew(&self, key: u64) -> bool {
+    pub fn is_null_when_redrawn(&self, key: u64) -> bool {
         let may_be = self.limits.asked && !self.limits.filled && !self.learned.is_known();
         may_be && Draws::of(mixed(key)).unit() < 0.5
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use model::secret::{MASK, is_secret_name, is_secret_value};
+use model::secret::{MASK, is_secret_query_name, is_secret_value};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -145,7 +145,7 @@ fn redacted(target: &[u8]) -> String {
         let pair = part.trim_end_matches(['&', ';']);
         match pair.split_once('=') {
             Some((name, value))
-                if is_secret_name(&plain(name), true) || is_secret_value(&plain(value)) =>
+                if is_secret_query_name(&plain(name)) || is_secret_value(&plain(value)) =>
             {
                 out.push_str(name);
                 out.push('=');

@@ -167,13 +167,22 @@ fn patience(until: Option<Instant>) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::OpenOptions;
     use std::io::{Read, Write};
-    use std::os::unix::fs::OpenOptionsExt;
 
-    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+    use tempfile::TempDir;
+    use testkit::pipes;
 
     use super::*;
+
+    /// The reader of a named pipe, and a writer of lines to it.
+    fn pipe(folder: &TempDir) -> (File, Writer) {
+        let path = folder.path().join("pipe");
+        pipes::make(&path);
+        let reader = pipes::reader(&path);
+        let queue = Arc::new(PageQueue::new(1.0));
+        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        (reader, writer)
+    }
 
     /// A full disk lets files be opened: that is no sign that lines can be written again.
     #[test]
@@ -199,13 +208,7 @@ mod tests {
     #[test]
     fn a_full_pipe_stays_open_and_has_whole_lines() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
-        let at_once = OFlags::NONBLOCK.bits().cast_signed();
-        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
-        let mut reader = reader.expect("it is there");
-        let queue = Arc::new(PageQueue::new(1.0));
-        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let (mut reader, writer) = pipe(&folder);
         let mut file = writer.opened(None);
         // More than a pipe holds, in lines that fill no page of it.
         let line = [b"a".repeat(996), b"\n".to_vec()].concat();
@@ -228,13 +231,7 @@ mod tests {
     #[test]
     fn a_pipe_that_is_opened_again_after_a_cut_line_begins_with_a_new_one() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
-        let at_once = OFlags::NONBLOCK.bits().cast_signed();
-        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
-        let mut reader = reader.expect("it is there");
-        let queue = Arc::new(PageQueue::new(1.0));
-        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
+        let (mut reader, writer) = pipe(&folder);
         let mut file = writer.opened(None);
         // One line that is longer than the pipe.
         let line = [vec![b'a'; 1 << 21], b"\n".to_vec()].concat();
@@ -256,13 +253,8 @@ mod tests {
     #[test]
     fn a_pipe_is_open_from_the_start_on() {
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
-        let at_once = OFlags::NONBLOCK.bits().cast_signed();
-        let reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path);
-        let queue = Arc::new(PageQueue::new(1.0));
-        let writer = Writer::new(&path, LogFormat::default(), queue).expect("it is read");
-        let came = reader.expect("it is there").read(&mut [0]).map_err(|error| error.kind());
+        let (mut reader, writer) = pipe(&folder);
+        let came = reader.read(&mut [0]).map_err(|error| error.kind());
         assert_eq!(came, Err(io::ErrorKind::WouldBlock));
         assert!(writer.error().is_none());
     }

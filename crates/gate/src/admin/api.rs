@@ -53,7 +53,7 @@ pub(super) fn routes(control: Arc<Control>) -> Router {
     Router::new()
         .route("/", get(page))
         .merge(guarded)
-        .layer(middleware::map_response(told))
+        .layer(middleware::map_response(as_problem))
         .layer(middleware::map_response(closed))
         .with_state(control)
 }
@@ -74,7 +74,7 @@ async fn guard(State(control): Shared, request: Request, next: Next) -> Response
 }
 
 /// Turns what the framework refuses, in its own words or without any, into a problem.
-async fn told(response: Response) -> Response {
+async fn as_problem(response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);
     let is_error = status.is_client_error() || status.is_server_error();

@@ -80,7 +80,7 @@ impl Listener for Bounded {
         }
         // It is never closed.
         let room = Arc::clone(&self.room).acquire_owned().await.ok();
-        let (close, told) = oneshot::channel();
+        let (close, close_requested) = oneshot::channel();
         let request = Arc::new(AtomicU64::new(self.requests.fetch_add(1, Ordering::Relaxed)));
         self.open.push(OpenConn { request: Arc::clone(&request), close });
         let conn = BoundedConn {
@@ -90,7 +90,7 @@ impl Listener for Bounded {
             deadline: Box::pin(sleep(self.deadlines.request)),
             request,
             requests: Arc::clone(&self.requests),
-            told: Some(told),
+            close_requested: Some(close_requested),
             _room: room,
         };
         (conn, address)
@@ -112,7 +112,7 @@ pub(super) struct BoundedConn {
     request: Arc<AtomicU64>,
     requests: Arc<AtomicU64>,
     /// Ends when the connection is to give way; `None` once it has.
-    told: Option<oneshot::Receiver<()>>,
+    close_requested: Option<oneshot::Receiver<()>>,
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -126,12 +126,12 @@ impl BoundedConn {
         if polled.is_ready() {
             return polled;
         }
-        let gives_way = match &mut self.told {
-            Some(told) => Pin::new(told).poll(cx).is_ready(),
+        let gives_way = match &mut self.close_requested {
+            Some(close_requested) => Pin::new(close_requested).poll(cx).is_ready(),
             None => true,
         };
         if gives_way {
-            self.told = None;
+            self.close_requested = None;
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         }
         self.deadline.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))

@@ -53,7 +53,7 @@ impl Account {
     }
 
     /// What a later configuration changes, in words; `None` where that is nothing.
-    fn told(&self, later: &Self) -> Option<String> {
+    fn changes_to(&self, later: &Self) -> Option<String> {
         let both =
             later.0.iter().filter_map(|(name, value)| Some((name, self.0.get(name)?, value)));
         let changed = both.filter(|(_, own, other)| own != other);
@@ -156,8 +156,8 @@ impl Control {
     ) -> Result<(), GatewayError> {
         let before = self.account(changing, &changing.text, &self.policy());
         let later = self.account(changing, text, policy);
-        let told = before.told(&later).unwrap_or_else(|| "no setting differs".to_owned());
-        let what = format!("configuration replaced: {told}");
+        let changes = before.changes_to(&later).unwrap_or_else(|| "no setting differs".to_owned());
+        let what = format!("configuration replaced: {changes}");
         let noted = changing.store.record_settings(&later.json(), Some(&what), stamp);
         noted.map_err(GatewayError::Store)
     }
@@ -174,8 +174,9 @@ impl Control {
             if before.as_ref() == Some(&own) {
                 return Ok(());
             }
-            let told = before.and_then(|before| before.told(&own));
-            let what = told.map(|told| format!("started with another configuration: {told}"));
+            let changes = before.and_then(|before| before.changes_to(&own));
+            let what =
+                changes.map(|changes| format!("started with another configuration: {changes}"));
             let stamp = Stamp { at_s: unix_s(), by };
             store.record_settings(&own.json(), what.as_deref(), &stamp)
         });
@@ -218,7 +219,11 @@ mod tests {
         ];
         let before = account(TEXT, Flags::default());
         for (text, told) in cases {
-            assert_eq!(before.told(&account(&text, Flags::default())).as_deref(), told, "{text}");
+            assert_eq!(
+                before.changes_to(&account(&text, Flags::default())).as_deref(),
+                told,
+                "{text}"
+            );
         }
         let kept = String::from_utf8(before.json()).unwrap();
         assert!(!kept.contains("hunter2") && !kept.contains("10/s"), "{kept}");
@@ -233,22 +238,23 @@ mod tests {
             let line = Line { envelope, ..Line::default() };
             Account::of(TEXT, &Config::default(), Some(&line), &Digester::new(b"secret"))
         };
-        assert_eq!(of(1).told(&of(1)), None);
-        assert_eq!(of(1).told(&of(2)).as_deref(), Some("changed content of the load line"));
+        assert_eq!(of(1).changes_to(&of(1)), None);
+        assert_eq!(of(1).changes_to(&of(2)).as_deref(), Some("changed content of the load line"));
     }
 
     #[test]
     fn flags_are_settings_too() {
         let before = account("", Flags { workers: Some(1), ..Flags::default() });
         let later = Flags { workers: Some(2), open: true, ..Flags::default() };
-        let told = before.told(&account("", later)).unwrap();
+        let told = before.changes_to(&account("", later)).unwrap();
         assert_eq!(told, "changed --workers; added --open");
     }
 
     #[test]
     fn many_names_are_counted() {
         let text: String = (10..40).map(|n| format!("[[tier]]\nname = \"t{n}\"\n")).collect();
-        let told = account("", Flags::default()).told(&account(&text, Flags::default())).unwrap();
+        let told =
+            account("", Flags::default()).changes_to(&account(&text, Flags::default())).unwrap();
         assert!(
             told.starts_with("added first tier, tier.t10, ") && told.ends_with(" 11 more"),
             "{told}"

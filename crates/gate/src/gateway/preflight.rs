@@ -125,8 +125,6 @@ mod tests {
     use std::os::fd::AsRawFd;
     use std::os::unix::fs::PermissionsExt;
 
-    use rustix::fs::{CWD, FileType, Mode, mknodat};
-
     use super::*;
 
     #[test]
@@ -147,7 +145,7 @@ mod tests {
     fn a_pipe_is_not_opened() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        testkit::pipes::make(&path);
         assert!(can_write(&path).is_ok());
     }
 

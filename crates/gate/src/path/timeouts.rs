@@ -192,15 +192,15 @@ impl Worker {
     }
 
     /// The worker's end: requests and tunnels that are still open end now, so that they are counted and logged. How many were
-    /// told so: what they were sent leaves with the next batch.
+    /// answered so: what they were sent leaves with the next batch.
     pub(super) fn cut_all<N: Net>(&mut self, net: &mut N) -> u32 {
-        let mut told = 0;
+        let mut answered = 0;
         for token in 0..self.clients.numbers() {
             let Some(mut client) = self.clients.take(token) else { continue };
             if let Some(exchange) = client.exchange.as_ref().filter(|exchange| !exchange.tunnel) {
                 count(&self.counts().cut);
                 if exchange.status == 0 {
-                    told += 1;
+                    answered += 1;
                     self.answer_fault(net, &mut client, Fault::Ended, true);
                 } else {
                     count(&self.counts().aborted);
@@ -210,7 +210,7 @@ impl Worker {
             self.settle(net, client);
         }
         self.usage.hand_over_all();
-        told
+        answered
     }
 
     /// Whether draining is over: nothing is left, or its time is up.

@@ -170,12 +170,10 @@ impl Sink for JsonLines {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::OpenOptions;
     use std::io::Read;
-    use std::os::unix::fs::OpenOptionsExt;
 
-    use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
     use rustix::io::Errno;
+    use testkit::pipes;
 
     use super::*;
     use crate::policy::Problem;
@@ -244,9 +242,8 @@ mod tests {
     fn a_pipe_whose_reader_stands_still_is_given_up_and_gone_on_with() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pipe");
-        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).unwrap();
-        let at_once = OFlags::NONBLOCK.bits().cast_signed();
-        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        pipes::make(&path);
+        let mut reader = pipes::reader(&path);
         let mut sink = JsonLines::open(&path).unwrap();
         let kind = |read: io::Result<usize>| read.map_err(|error| error.kind());
         let is_open = Err(io::ErrorKind::WouldBlock);
@@ -277,7 +274,7 @@ mod tests {
         assert!(sink.write(&batch).is_err());
         drop(reader);
         assert!(sink.write(&batch).is_err());
-        let mut reader = OpenOptions::new().read(true).custom_flags(at_once).open(&path).unwrap();
+        let mut reader = pipes::reader(&path);
         assert!(sink.write(&batch).is_err() && sink.taken > 0);
         let mut first = [0; 8];
         reader.read_exact(&mut first).unwrap();

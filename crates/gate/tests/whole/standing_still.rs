@@ -1,17 +1,16 @@
 //! Peers that stall: clients of the admin API that send nothing, readers of pipes that take nothing.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use tempfile::TempDir;
 use testkit::peer::RawClient;
+use testkit::pipes;
 use wire::ResponseTo;
 
 use crate::harness::{answers, api};
@@ -34,11 +33,8 @@ fn an_admin_api_whose_connections_are_all_silent_answers() {
 
 /// A pipe that is full, with a reader who takes nothing.
 fn full_pipe(path: &Path) -> File {
-    mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
-    let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let open = |options: &mut OpenOptions| options.custom_flags(at_once).open(path);
-    let reader = open(OpenOptions::new().read(true)).expect("it is there");
-    let mut writer = open(OpenOptions::new().write(true)).expect("it is read");
+    pipes::make(path);
+    let (reader, mut writer) = (pipes::reader(path), pipes::writer(path));
     let full = loop {
         match writer.write(&[b'\n'; 4096]) {
             Ok(written) => assert!(written > 0),

@@ -10,13 +10,13 @@ mod groups;
 
 use std::collections::{HashMap, HashSet};
 
+use model::secret::is_secret_name;
 use model::workload::{Body, Extractor, Literal};
 
 use super::assembly::Assembly;
 use super::draft::Draft;
 use super::json::{parts, text_of};
 use super::note::Kind;
-use super::secret::is_secret_name;
 use super::template::{Numbered, hole, identifier, literal};
 use groups::Groups;
 
@@ -272,7 +272,7 @@ impl Known {
         for (name, value) in &response.headers {
             if name.eq_ignore_ascii_case("set-cookie") {
                 self.learn_cookies(step, value);
-            } else if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
+            } else if is_identifier(name) || is_secret_name(name) || looks_random(value) {
                 let extractor = || Extractor::Header(name.to_ascii_lowercase());
                 self.learn_value(step, value, false, &name.to_ascii_lowercase(), extractor);
             }
@@ -290,7 +290,7 @@ impl Known {
             if let Some((name, value)) = pair.split_once('=') {
                 let name = name.trim();
                 self.jar.insert(name.to_owned(), step);
-                if is_identifier(name) || is_secret_name(name, false) || looks_random(value) {
+                if is_identifier(name) || is_secret_name(name) || looks_random(value) {
                     let extractor = || Extractor::Cookie(name.to_owned());
                     self.learn_value(step, value.trim(), false, name, extractor);
                 }
@@ -326,7 +326,7 @@ impl Known {
             return;
         }
         let own = names().next().unwrap_or_default();
-        if is_identifier(own) || is_secret_name(own, false) || looks_random(value) {
+        if is_identifier(own) || is_secret_name(own) || looks_random(value) {
             let parent = names().nth(1).filter(|_| own.len() <= 4);
             let called = parent.map_or(own.to_owned(), |parent| format!("{parent}_{own}"));
             let extractor = || Extractor::Json(pointer(path));

@@ -12,8 +12,10 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::workload::{Body, Fields, Literal};
 
-pub(super) use model::secret::is_secret_name;
-use model::secret::{Neighbour, is_secret_field, is_secret_value, parts_of_login};
+use model::secret::{
+    Neighbour, is_secret_field, is_secret_name, is_secret_query_name, is_secret_value,
+    parts_of_login,
+};
 
 use super::body::{FORM, essence};
 use super::draft::{Draft, PLAIN_BASIC};
@@ -255,9 +257,8 @@ fn name_or<'a>(name: &'a str, otherwise: &'a str) -> &'a str {
 }
 
 fn is_secret(name: &str, value: &str, query: bool) -> bool {
-    !is_trivial(value)
-        && !only_holes(value)
-        && (is_secret_name(name, query) || is_secret_value(value))
+    let by_name = if query { is_secret_query_name(name) } else { is_secret_name(name) };
+    !is_trivial(value) && !only_holes(value) && (by_name || is_secret_value(value))
 }
 
 fn is_trivial(value: &str) -> bool {

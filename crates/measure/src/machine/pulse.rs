@@ -51,9 +51,10 @@ impl Pulse {
     pub(super) fn start() -> Self {
         let beating = Arc::new(Beating::default());
         let own = Arc::clone(&beating);
-        let told = std::fs::metadata(WAITS).is_ok();
+        let has_waits = std::fs::metadata(WAITS).is_ok();
         let begin = |beats: thread::Builder| beats.spawn(move || beat(&own)).ok();
-        let thread = told.then(|| thread::Builder::new().name("pulse".to_owned())).and_then(begin);
+        let thread =
+            has_waits.then(|| thread::Builder::new().name("pulse".to_owned())).and_then(begin);
         Self { beating, thread }
     }
 

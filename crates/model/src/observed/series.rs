@@ -87,8 +87,8 @@ const CHARTED: &[(&str, Unit, Compute)] = &[
     ("listen drops", Unit::PerS, |b, now, s| Some(grown(b, now, "tcp.listen_drops")? / s)),
     ("open files", Unit::Count, |_, now, _| gauge(now, "process.files")),
     ("connections", Unit::Count, |_, now, _| {
-        let told = ["nginx.active", "db.connections", "cache.connections"];
-        told.iter().find_map(|name| gauge(now, name))
+        let known = ["nginx.active", "db.connections", "cache.connections"];
+        known.iter().find_map(|name| gauge(now, name))
     }),
     ("limits in the error log", Unit::PerS, |b, now, s| {
         sum_grown(b, now, "nginx.log").map(|n| n / s)

@@ -3,7 +3,7 @@
 //! Owns where such a password may be: [`mask_address`] leaves out everything that may be part of one, and
 //! [`escaped_address`] escapes it so that parsers of URLs find it.
 
-use super::{MASK, is_secret_name};
+use super::{MASK, is_secret_query_name};
 
 /// The error for an address whose port is a number out of range.
 pub const NO_PORT: &str = "its port is not between 1 and 65535";
@@ -43,7 +43,7 @@ fn secret_parameter(rest: &str) -> Option<usize> {
     let marks = rest.match_indices(['?', '&']).map(|(at, _)| at + 1);
     marks.into_iter().find_map(|from| {
         let (name, _) = rest[from..].split_once('=')?;
-        is_secret_name(name, true).then_some(from + name.len() + 1)
+        is_secret_query_name(name).then_some(from + name.len() + 1)
     })
 }
 

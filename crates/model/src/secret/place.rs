@@ -1,7 +1,7 @@
 //! Credentials that neither their name nor their shape tells apart from ids, recognised by where they stand: what
 //! follows `reset` or `invite` in a path, and the `code` that a login hands back.
 
-use super::is_secret_name;
+use super::is_secret_query_name;
 
 /// What the segments before a value in a path, or the name before a value in a query, say about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -144,7 +144,7 @@ pub fn is_secret_parameter(name: &str, names: &[&str], path: &str) -> bool {
         "signin",
         "saml",
     ];
-    if is_secret_name(name, true) {
+    if is_secret_query_name(name) {
         return true;
     }
     let with = |others: &[&str]| names.iter().any(|other| others.contains(other));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::place::may_be_of_login;
 use super::{
     MASK, Neighbour, is_card_number, is_of_token, is_secret_field, is_secret_name,
-    is_secret_parameter, is_secret_value,
+    is_secret_parameter, is_secret_query_name, is_secret_value,
 };
 
 /// The text with the values of credentials masked: those of members, parameters and fields whose name says so,
@@ -130,7 +130,7 @@ fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let after = &text[name.end..];
     if after.starts_with('>') && text[..name.start].ends_with('<') {
         let value = name.end + 1..until(text, name.end + 1, |c| c == '<');
-        return (is_secret_name(named, false) && !value.is_empty()).then_some(value);
+        return (is_secret_name(named) && !value.is_empty()).then_some(value);
     }
     let unquoted = after.strip_prefix('\\').unwrap_or(after);
     let unquoted =
@@ -139,7 +139,8 @@ fn value_of(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     // A `key` may be any key in JSON and in prose; a field of that name begins a line.
     let query = unquoted.starts_with('=') || !named.to_ascii_lowercase().ends_with("key");
     let begins_a_line = text[..name.start].chars().next_back().is_none_or(|before| before == '\n');
-    let secret = is_secret_name(named, query)
+    let by_name = if query { is_secret_query_name(named) } else { is_secret_name(named) };
+    let secret = by_name
         || begins_a_line && is_secret_field(named)
         || unquoted.starts_with('=') && is_of_login(text, name);
     if !secret {

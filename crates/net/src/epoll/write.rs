@@ -1,5 +1,6 @@
 //! Writes: bytes that the kernel does not take at once wait in the connection.
 
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use rustix::io::Errno;
@@ -113,7 +114,7 @@ impl Epoll {
 
     pub(super) fn end_flushed(&mut self, id: ConnId) {
         if let Some(conn) = self.conns.get(id) {
-            socket::shutdown(conn.fd.as_raw_fd(), false);
+            socket::shutdown(conn.fd.as_raw_fd(), Shutdown::Write);
             self.lingering.add_closed(clock::now(), id);
             // No event will come for input that arrived before now.
             self.ready.push(id);

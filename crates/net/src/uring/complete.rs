@@ -1,5 +1,6 @@
 //! Turns the kernel's completions into a handler's events.
 
+use std::net::Shutdown;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use io_uring::cqueue;
@@ -170,7 +171,7 @@ impl Uring {
     /// The output of a connection that the handler has closed is out: send a FIN and wait for the peer's.
     pub(super) fn end_flushed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
-        socket::shutdown(conn.fd.as_raw_fd(), false);
+        socket::shutdown(conn.fd.as_raw_fd(), Shutdown::Write);
         if conn.armed.is_some() {
             self.lingering.add_closed(clock::now(), id);
         } else {

@@ -130,9 +130,9 @@ fn explained(
         run(connection, &format!("USE `{}`", schema.replace('`', "``")))?;
     }
     run(connection, "START TRANSACTION READ ONLY")?;
-    let told = tables(connection, &format!("{explain} {text}"));
+    let explained = tables(connection, &format!("{explain} {text}"));
     run(connection, "ROLLBACK")?;
-    let Some((tables, rewritten)) = told? else { return Ok(None) };
+    let Some((tables, rewritten)) = explained? else { return Ok(None) };
     let extra = |row: &Row| column_of(row, "Extra").unwrap_or_default();
     let whole_first =
         |row: &Row| ["filesort", "temporary"].iter().any(|word| extra(row).contains(word));
@@ -155,10 +155,10 @@ fn tables(connection: &mut Conn, sql: &str) -> Result<Option<(Vec<Row>, String)>
     if prepared.num_params() > 0 {
         return Ok(None);
     }
-    let told: Vec<Row> = connection.exec(&prepared, ()).map_err(|error| why(&error))?;
+    let plan: Vec<Row> = connection.exec(&prepared, ()).map_err(|error| why(&error))?;
     let notes = rows(connection, "SHOW WARNINGS")?;
     let rewritten = notes.iter().find(|row| number(row, 1) == 1003.0);
-    Ok(Some((told, rewritten.and_then(|row| text(row, 2)).unwrap_or_default())))
+    Ok(Some((plan, rewritten.and_then(|row| text(row, 2)).unwrap_or_default())))
 }
 
 /// A column of a line, by its name.
@@ -176,8 +176,8 @@ fn limit_of(rewritten: &str) -> Option<f64> {
     if !lower.contains(" group by ") && OF_ALL.iter().any(|function| list.contains(function)) {
         return None;
     }
-    let (_, told) = lower.rsplit_once(" limit ")?;
-    told.split(',').map(|n| n.trim().parse::<f64>().ok()).sum()
+    let (_, limits) = lower.rsplit_once(" limit ")?;
+    limits.split(',').map(|n| n.trim().parse::<f64>().ok()).sum()
 }
 
 /// Rows that a statement with a LIMIT reads of a table. Rows that meet its conditions are assumed to be spread evenly: if only one
@@ -244,8 +244,8 @@ fn picked(
     let sql = format!(
         "SELECT COUNT(DISTINCT c), COUNT(c) FROM (SELECT `{column}` AS c FROM `{schema}`.`{table}` LIMIT {SAMPLE}) s"
     );
-    let told = rows(connection, &sql).ok()?;
-    let row = told.first()?;
+    let counts = rows(connection, &sql).ok()?;
+    let row = counts.first()?;
     part_of(number(row, 0), number(row, 1), table_rows)
 }
 

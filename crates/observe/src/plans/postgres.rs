@@ -80,8 +80,8 @@ fn plan(client: &mut Client, text: &str) -> Result<Value, String> {
     let values = vec!["NULL"; usize::try_from(parameters).unwrap_or(0)].join(", ");
     let values = if values.is_empty() { values } else { format!("({values})") };
     let sql = format!("EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE plimsoll{values}");
-    let told = rows(client, &sql)?;
-    let text = told.first().and_then(|row| row.get(0)).unwrap_or_default();
+    let explained = rows(client, &sql)?;
+    let text = explained.first().and_then(|row| row.get(0)).unwrap_or_default();
     let mut plan: Value =
         serde_json::from_str(text).map_err(|error| format!("its plan is unreadable: {error}"))?;
     Ok(plan[0]["Plan"].take())

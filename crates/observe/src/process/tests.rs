@@ -1,5 +1,7 @@
 //! Processes of this machine, this one among them.
 
+use testkit::process::Program;
+
 use super::*;
 
 #[test]
@@ -31,21 +33,12 @@ fn what_a_new_process_used_before_it_was_seen_counts() {
     assert!(processes.read(clock::now(), &mut Sample::new(0)).is_err());
     // Ticks are of 10 ms.
     std::thread::sleep(std::time::Duration::from_millis(20));
-    let mut child = std::process::Command::new(&shell)
-        .args(["-c", burns])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("sh");
-    let mut done = child.stdout.take().expect("its output");
-    io::Read::read_exact(&mut done, &mut [0]).expect("it has burnt");
-    let spent = processes::stat(&read_or_empty(format!("/proc/{}/stat", child.id())));
-    let mut sample = Sample::new(0);
-    let read = processes.read(clock::now(), &mut sample);
-    let _ = child.kill();
-    let _ = child.wait();
-    read.expect("it runs");
+    let mut program = Program::start(std::process::Command::new(&shell).args(["-c", burns]));
+    program.read_line();
+    let spent = processes::stat(&read_or_empty(format!("/proc/{}/stat", program.pid())));
     let spent = spent.expect("it runs");
+    let mut sample = Sample::new(0);
+    processes.read(clock::now(), &mut sample).expect("it runs");
     let spent_ns = spent.user_ns + spent.system_ns;
     assert!(spent_ns > 0 && sample.counters["process.cpu_ns"] >= spent_ns, "{spent:?} {sample:?}");
 }
@@ -82,22 +75,19 @@ fn threads_that_come_and_go_are_no_kernel_without_figures() {
     let script = "import threading\n\
                   while True:\n  some = [threading.Thread(target=int) for _ in range(8)]\n\
                   \x20 [one.start() for one in some]\n  [one.join() for one in some]";
-    let mut child =
-        std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
+    let program = Program::python(script);
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
-    let told: Vec<Sample> = (0..400)
+    let mut processes = Processes::new(Which::Pids(vec![program.pid()]));
+    let samples: Vec<Sample> = (0..400)
         .map(|_| {
             let mut sample = Sample::new(0);
             processes.read(clock::now(), &mut sample).expect("it runs");
             sample
         })
         .collect();
-    let _ = child.kill();
-    let _ = child.wait();
     let missing = |sample: &&Sample| sample.missing.contains_key("process.thread_share");
-    let missing = told.iter().filter(missing).count();
-    assert!(missing == 0 || missing == told.len(), "{missing} of {}", told.len());
+    let missing = samples.iter().filter(missing).count();
+    assert!(missing == 0 || missing == samples.len(), "{missing} of {}", samples.len());
 }
 
 #[test]
@@ -114,34 +104,25 @@ fn a_share_of_a_core_is_of_one_interval() {
                   [thread.join() for thread in many]\n\
                   print(flush=True)\n\
                   sys.stdin.readline()";
-    let mut child = std::process::Command::new("python3")
-        .args(["-c", script])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("python3");
-    let mut input = child.stdin.take().expect("its input");
-    let mut output = child.stdout.take().expect("its output");
-    let mut go_on = || {
-        io::Write::write_all(&mut input, b"\n").expect("it reads");
-        io::Read::read_exact(&mut output, &mut [0]).expect("it does what it is asked");
+    let mut program = Program::python(script);
+    let mut processes = Processes::new(Which::Pids(vec![program.pid()]));
+    let mut next_step = || {
+        program.write_line();
+        program.read_line();
     };
-    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
     let [mut first, mut many, mut after, mut last] = [0; 4].map(Sample::new);
     processes.read(1_000_000_000, &mut first).expect("it runs");
     if !first.missing.contains_key("process.thread_share") {
-        go_on();
+        next_step();
         processes.read(2_000_000_000, &mut many).expect("it runs");
         assert_eq!(many.missing["process.thread_share"], "more than 512 threads");
-        go_on();
+        next_step();
         // 10 ms later; what was seen before belongs to more than that, and nothing is no share of 0.
         processes.read(2_010_000_000, &mut after).expect("it runs");
         assert!(!after.gauges.contains_key("process.thread_share"), "{after:?}");
         processes.read(3_010_000_000, &mut last).expect("it runs");
         assert!(last.gauges.contains_key("process.thread_share"), "{last:?}");
     }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 #[test]
@@ -150,9 +131,8 @@ fn switches_of_all_threads_count() {
                   def nap():\n  while True: time.sleep(0.001)\n\
                   threading.Thread(target=nap, daemon=True).start()\n\
                   time.sleep(600)";
-    let mut child =
-        std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
-    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
+    let program = Program::python(script);
+    let mut processes = Processes::new(Which::Pids(vec![program.pid()]));
     // Its main thread gives up its core once, when it begins to sleep.
     let many = (0..1_200).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
@@ -161,25 +141,21 @@ fn switches_of_all_threads_count() {
             && (sample.missing.contains_key("process.thread_share")
                 || sample.counters["process.voluntary_switches"] > 300)
     });
-    let _ = child.kill();
-    let _ = child.wait();
     assert!(many);
 }
 
 #[test]
 fn processes_that_known_ones_begin_are_found_at_once() {
     let script = "sleep 0.3; sleep 100; :";
-    let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().expect("sh");
-    let told = || children(child.id());
+    let program = Program::start(std::process::Command::new("sh").args(["-c", script]));
+    let begun = || children(program.pid());
     let found = (0..1_200).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        told().iter().any(|&pid| is_named(pid, "sleep"))
+        begun().iter().any(|&pid| is_named(pid, "sleep"))
     });
-    for pid in told() {
+    for pid in begun() {
         let _ = std::process::Command::new("kill").arg(pid.to_string()).status();
     }
-    let _ = child.kill();
-    let _ = child.wait();
     assert!(found || !Path::new("/proc/1/task/1/children").exists());
 }
 
@@ -194,9 +170,8 @@ fn a_process_that_is_not_there_is_an_error() {
 fn a_thread_that_looks_for_work_again_and_again_wakes() {
     // In a process of its own: threads of other tests wake too.
     let script = "import time\nwhile True: time.sleep(0.001)";
-    let mut child =
-        std::process::Command::new("python3").args(["-c", script]).spawn().expect("python3");
-    let mut processes = Processes::new(Which::Pids(vec![child.id()]));
+    let program = Program::python(script);
+    let mut processes = Processes::new(Which::Pids(vec![program.pid()]));
     let mut look = || {
         std::thread::sleep(std::time::Duration::from_millis(300));
         let mut sample = Sample::new(0);
@@ -210,8 +185,6 @@ fn a_thread_that_looks_for_work_again_and_again_wakes() {
                 || sample.gauges.get("process.waking_threads").is_some_and(|&n| n >= 1.0)
         })
     });
-    let _ = child.kill();
-    let _ = child.wait();
     let first = first.expect("it runs");
     assert!(!first.gauges.contains_key("process.waking_threads"), "of no time");
     assert!(wakes);

@@ -234,14 +234,14 @@ const REDIS_SECONDS: [(&str, &str); 4] = [
 /// When it is something else.
 pub fn stats(text: &str, sample: &mut Sample) -> Result<(), String> {
     let mut ops = 0_u64;
-    let mut told = false;
+    let mut has_stats = false;
     for line in text.lines() {
         let mut words = line.split_whitespace();
         let (Some("STAT"), Some(name), Some(value)) = (words.next(), words.next(), words.next())
         else {
             continue;
         };
-        told = true;
+        has_stats = true;
         let seconds = |value: &str| value.parse::<f64>().ok().map(|s| (s.max(0.0) * 1e9) as u64);
         match name {
             "rusage_user" | "rusage_system" => {
@@ -270,7 +270,7 @@ pub fn stats(text: &str, sample: &mut Sample) -> Result<(), String> {
         }
     }
     sample.count("cache.ops", ops);
-    if told { Ok(()) } else { Err("no answer of memcached to `stats`".to_owned()) }
+    if has_stats { Ok(()) } else { Err("no answer of memcached to `stats`".to_owned()) }
 }
 
 const MEMCACHED_COUNTERS: [(&str, &str); 7] = [

@@ -58,7 +58,7 @@ impl Service for Mongo {
         }
         // A command is counted before it is carried out.
         self.commands.spend(1);
-        status(&told(stream, command.text("$db", "admin"))?, sample)?;
+        status(&run_command(stream, command.text("$db", "admin"))?, sample)?;
         if let Some(statements) = sample.counters.get_mut("db.statements") {
             *statements = self.commands.of(*statements);
         }
@@ -83,7 +83,7 @@ fn log_in(stream: &mut TcpStream, url: &Url) -> Result<(), String> {
         .text("mechanism", "SCRAM-SHA-256")
         .binary("payload", login.first().as_bytes())
         .text("$db", &database);
-    let said = told(stream, start)?;
+    let said = run_command(stream, start)?;
     let (proof, signature) = login.proof(&payload(&said)?)?;
     let go_on = |payload: &[u8]| {
         Document::default()
@@ -92,12 +92,12 @@ fn log_in(stream: &mut TcpStream, url: &Url) -> Result<(), String> {
             .binary("payload", payload)
             .text("$db", &database)
     };
-    let ended = told(stream, go_on(proof.as_bytes()))?;
+    let ended = run_command(stream, go_on(proof.as_bytes()))?;
     if payload(&ended)? != format!("v={signature}") {
         return Err("MongoDB: the server does not know the password either".to_owned());
     }
     match ended.get("done") {
-        Some(Value::Bool(false)) => told(stream, go_on(b"")).map(drop),
+        Some(Value::Bool(false)) => run_command(stream, go_on(b"")).map(drop),
         _ => Ok(()),
     }
 }
@@ -113,7 +113,7 @@ fn payload(said: &Document) -> Result<String, String> {
 ///
 /// # Errors
 /// Where it refuses the command, in its words; where it answers in another protocol.
-fn told(stream: &mut TcpStream, command: Document) -> Result<Document, String> {
+fn run_command(stream: &mut TcpStream, command: Document) -> Result<Document, String> {
     let said = ask(stream, &message(&command), is_whole)?;
     let document = document(&said)?;
     if document.number("ok") == Some(1.0) {
@@ -177,8 +177,8 @@ const COUNTERS: &[(&[&str], &str)] = &[
 const OPERATIONS: [&str; 6] = ["insert", "query", "update", "delete", "getmore", "command"];
 
 /// Puts the figures of `serverStatus` into `sample`.
-fn status(told: &Document, sample: &mut Sample) -> Result<(), String> {
-    let number = |path: &[&str]| told.at(path).filter(|value| *value >= 0.0);
+fn status(reply: &Document, sample: &mut Sample) -> Result<(), String> {
+    let number = |path: &[&str]| reply.at(path).filter(|value| *value >= 0.0);
     let mut all = 0;
     for kind in OPERATIONS {
         let Some(count) = number(&["opcounters", kind]) else { continue };

@@ -199,11 +199,11 @@ impl Service for Mysql {
         let names = COUNTERS.iter().chain(GAUGES).map(|(name, _)| *name).chain(OTHERS);
         let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
         let asked = format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({})", names.join(", "));
-        let told: BTreeMap<String, f64> = rows(connection, &asked)?
+        let values: BTreeMap<String, f64> = rows(connection, &asked)?
             .iter()
             .filter_map(|row| Some((text(row, 0)?, number(row, 1))))
             .collect();
-        status(&told, sample);
+        status(&values, sample);
         if let Some(statements) = sample.counters.get_mut("db.statements") {
             *statements = self.statements.of(*statements);
         }
@@ -254,19 +254,19 @@ pub(crate) fn open(url: &str) -> Result<Conn, String> {
 }
 
 /// The figures of SHOW GLOBAL STATUS.
-fn status(told: &BTreeMap<String, f64>, sample: &mut Sample) {
+fn status(values: &BTreeMap<String, f64>, sample: &mut Sample) {
     for (variable, name) in COUNTERS {
-        if let Some(value) = told.get(*variable) {
+        if let Some(value) = values.get(*variable) {
             sample.count(*name, *value as u64);
         }
     }
     for (variable, name) in GAUGES {
-        if let Some(value) = told.get(*variable) {
+        if let Some(value) = values.get(*variable) {
             sample.gauge(*name, *value);
         }
     }
-    let [requests, lock_ms, running, connected] = OTHERS.map(|name| told.get(name).copied());
-    if let Some((requests, read)) = requests.zip(told.get("Innodb_buffer_pool_reads")) {
+    let [requests, lock_ms, running, connected] = OTHERS.map(|name| values.get(name).copied());
+    if let Some((requests, read)) = requests.zip(values.get("Innodb_buffer_pool_reads")) {
         sample.count("db.blocks_hit", (requests - read).max(0.0) as u64);
     }
     if let Some(ms) = lock_ms {
@@ -302,9 +302,9 @@ fn size(row: &Row) -> usize {
 }
 
 pub(crate) fn rows(connection: &mut Conn, sql: &str) -> Result<Vec<Row>, String> {
-    let mut told = connection.query_iter(sql).map_err(|error| why(&error))?;
+    let mut result = connection.query_iter(sql).map_err(|error| why(&error))?;
     let (mut rows, mut bytes) = (Vec::new(), 0);
-    for row in told.by_ref() {
+    for row in result.by_ref() {
         let row = row.map_err(|error| why(&error))?;
         bytes += size(&row);
         if rows.len() >= MOST_ROWS || bytes > MOST_BYTES {

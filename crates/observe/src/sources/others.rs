@@ -6,7 +6,7 @@
 pub struct OfOthers {
     own: u64,
     total: u64,
-    told: u64,
+    others: u64,
 }
 
 impl OfOthers {
@@ -20,11 +20,11 @@ impl OfOthers {
     pub fn of(&mut self, total: u64) -> u64 {
         if total < self.total {
             // It began anew.
-            *self = Self { own: 0, total, told: total };
+            *self = Self { own: 0, total, others: total };
         }
         self.total = total;
-        self.told = self.told.max(total.saturating_sub(self.own));
-        self.told
+        self.others = self.others.max(total.saturating_sub(self.own));
+        self.others
     }
 }
 

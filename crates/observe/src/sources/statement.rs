@@ -325,7 +325,7 @@ pub struct Calls {
 }
 
 /// Statements reported in one sample.
-const MOST_TOLD: usize = 12;
+const MOST_STATEMENTS: usize = 12;
 
 impl Calls {
     /// Puts the dearest of `all`, by their shapes, into `sample`.
@@ -336,7 +336,7 @@ impl Calls {
         };
         let mut dearest: Vec<_> = all.iter().collect();
         dearest.sort_by_key(|each| (std::cmp::Reverse(grown(each)), std::cmp::Reverse(each.1.ns)));
-        for (shape, total) in dearest.into_iter().take(MOST_TOLD) {
+        for (shape, total) in dearest.into_iter().take(MOST_STATEMENTS) {
             sample.count(format!("db.calls{{{shape}}}"), total.calls);
             sample.count(format!("db.exec_ns{{{shape}}}"), total.ns);
             sample.count(format!("db.rows{{{shape}}}"), total.rows);
@@ -436,7 +436,7 @@ mod tests {
         let mut calls = Calls::default();
         let [mut first, mut second] = [0; 2].map(model::Sample::new);
         calls.tell(&all(1), &mut first);
-        assert_eq!(first.counters.len(), 3 * MOST_TOLD);
+        assert_eq!(first.counters.len(), 3 * MOST_STATEMENTS);
         calls.tell(&all(5), &mut second);
         assert_eq!((second.counters["db.calls{new}"], second.counters["db.exec_ns{new}"]), (5, 50));
     }

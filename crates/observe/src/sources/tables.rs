@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 /// Tables reported in one sample.
-const MOST_TOLD: usize = 20;
+const MOST_TABLES: usize = 20;
 
 /// Rows read of tables when they were looked at first.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ impl Tables {
         let grown =
             |table: &str, read: u64| read.saturating_sub(first.get(table).copied().unwrap_or(0));
         all.sort_by_key(|(table, read, _)| std::cmp::Reverse((grown(table, *read), *read)));
-        all.truncate(MOST_TOLD);
+        all.truncate(MOST_TABLES);
         all.into_iter().map(|(table, _, more)| (table, more)).collect()
     }
 }
@@ -39,7 +39,7 @@ mod tests {
         let mut tables = Tables::default();
         let names = |told: Vec<(String, ())>| told.into_iter().map(|(name, ())| name);
         let first: Vec<_> = names(tables.dearest(all(5))).collect();
-        assert!(first.len() == MOST_TOLD && first[0] == "old29", "{first:?}");
+        assert!(first.len() == MOST_TABLES && first[0] == "old29", "{first:?}");
         assert_eq!(names(tables.dearest(all(900))).next().as_deref(), Some("orders"));
     }
 }

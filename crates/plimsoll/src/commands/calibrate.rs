@@ -19,7 +19,7 @@ use verdict::figures::{grouped, percent, rate};
 use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
 use crate::built_in_api::BuiltIn;
 use crate::failure::{Failure, cannot_run, usage};
-use crate::load::shape::Shape;
+use crate::load::shape::{IdleWorkers, Shape};
 use crate::machine::calibrations;
 use crate::results::output;
 use crate::runs::execute::execute;
@@ -53,7 +53,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         duration_ns: args.duration,
         load: LoadArgs { io: args.io, ..LoadArgs::without_flags() },
         stop: stop_on_signal()?,
-        live: Live::new(args.quiet, false),
+        live: Live::new(args.quiet),
     };
     let apart = limits::allowed_cpus().len() as u64;
     let shared = u64::from(all.len() as u64 > apart);
@@ -164,7 +164,7 @@ impl Bench {
             duration_ns: Some(self.duration_ns),
             requests: None,
         };
-        let (launch, _) = prepared.level(shape, true, &self.stop)?;
+        let (launch, _) = prepared.level(shape, IdleWorkers::LeftOut, &self.stop)?;
         let run = execute(&launch, machine::environment(prepared.files), &mut self.live)?;
         if run.totals.succeeded == 0 && !run.interrupted {
             return cannot_run(

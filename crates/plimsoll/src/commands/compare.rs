@@ -18,7 +18,7 @@ use crate::args::{CompareArgs, CompareFormat, LoadArgs, ShapeArgs};
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::settings::DEFAULT_DURATION;
-use crate::load::shape::{Shape, threads};
+use crate::load::shape::{IdleWorkers, Shape, threads};
 use crate::results::claim::{Kind, claim_free};
 use crate::results::folder::{PARENT, folder_name, named, unused};
 use crate::results::input::{self, RUN_JSON};
@@ -46,7 +46,7 @@ pub fn compare(args: &CompareArgs) -> Result<u8, Failure> {
     let shape = shape(args, baseline.as_ref(), &contestants[0].prepared.input)?;
     // What would be refused in the first round makes no folder.
     shape.check()?;
-    shape.check_arrivals(threads(args.load.threads, shape.connections, true)?)?;
+    shape.check_arrivals(threads(args.load.threads, shape.connections, IdleWorkers::LeftOut)?)?;
     for contestant in &contestants {
         contestant.prepared.input.settings.check_level(shape)?;
     }

@@ -189,7 +189,7 @@ fn say(tried: &ConfigChange, policy: &Policy) {
     let (by, held) = (&tried.by, held(policy));
     match &tried.outcome {
         Ok(reloaded) => {
-            eprintln!("plimsoll: {by}: {}; {held}", told(tried.what, reloaded));
+            eprintln!("plimsoll: {by}: {}; {held}", reload_outcome(tried.what, reloaded));
             for note in &reloaded.notes {
                 eprintln!("plimsoll: {note}");
             }
@@ -199,7 +199,7 @@ fn say(tried: &ConfigChange, policy: &Policy) {
 }
 
 /// The outcome of reading the configuration again, or of replacing it.
-fn told(what: &str, reloaded: &Reloaded) -> String {
+fn reload_outcome(what: &str, reloaded: &Reloaded) -> String {
     let mut text = format!("the configuration was {what}");
     match reloaded.waits_for_restart.as_slice() {
         [] => text += " and is in force",

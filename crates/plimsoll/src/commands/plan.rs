@@ -17,7 +17,7 @@ use crate::failure::{Failure, usage};
 use crate::load::input::{LoadInput, LoadProfile, Requests};
 use crate::load::script_run::{SCRIPT_MISSING, unreadable};
 use crate::load::settings::{Origin, Setting, ShapeSettings};
-use crate::load::shape::{MOST_THREADS, Shape, threads};
+use crate::load::shape::{IdleWorkers, MOST_THREADS, Shape, threads};
 use crate::results::output;
 use crate::secrets;
 use measure::clock::now_unix_ns;
@@ -37,7 +37,7 @@ pub fn plan(args: &PlanArgs) -> Result<u8, Failure> {
     let shape = input.shape(&args.shape)?;
     shape.shape().check()?;
     input.settings.check(shape.shape())?;
-    let workers = threads(args.load.threads, shape.connections.value, false)?;
+    let workers = threads(args.load.threads, shape.connections.value, IdleWorkers::Refused)?;
     shape.shape().check_arrivals(workers)?;
     check_script(&args.load)?;
     let preview = preview(args, &input, &shape);

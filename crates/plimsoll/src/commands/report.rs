@@ -51,7 +51,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     }
     let Replayed { mut run, objectives: kept, .. } = stored_run::of_folder(dir)?;
     let objectives = objectives.or_kept(&kept);
-    judge_anew(&mut run, &dir.display().to_string());
+    judge_again(&mut run, &dir.display().to_string());
     objectives.judge(&mut run);
     let lock = locked(dir);
     let out = lock.as_ref().map(|_| dir.as_path());
@@ -129,9 +129,9 @@ pub fn locked(dir: &Path) -> Option<Lock> {
 }
 
 /// Judges a stored run by the rules of this version, and says so where that changes the verdict.
-fn judge_anew(run: &mut Run, what: &str) {
-    let anew = verdict::judge(run);
-    let stored = std::mem::replace(&mut run.validity, anew);
+fn judge_again(run: &mut Run, what: &str) {
+    let judged = verdict::judge(run);
+    let stored = std::mem::replace(&mut run.validity, judged);
     tell_if_other(stored.verdict, run, what);
 }
 

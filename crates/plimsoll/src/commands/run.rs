@@ -13,7 +13,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::script_run::{ScriptRun, Steps};
-use crate::load::shape::{many_threads, threads};
+use crate::load::shape::{IdleWorkers, many_threads, threads};
 use crate::load::tls;
 use crate::profiles::endpoint::Endpoint;
 use crate::profiles::stored;
@@ -105,7 +105,7 @@ fn carry_out(
     let shape = input.shape(&args.shape)?.shape();
     input.settings.check(shape)?;
     shape.check()?;
-    let workers = threads(args.load.threads, shape.connections, false)?;
+    let workers = threads(args.load.threads, shape.connections, IdleWorkers::Refused)?;
     shape.check_arrivals(workers)?;
     let sources = args.observe.sources(input.sources())?;
     let objectives = Objectives::of(&args.objectives)?.or_written(&input)?;
@@ -115,14 +115,14 @@ fn carry_out(
     prepared.follows_profile = true;
     prepared.print_for_people(args.print.format != Format::Json);
     let stop = stop_on_signal()?;
-    let (launch, notices) = prepared.level(shape, false, &stop)?;
+    let (launch, notices) = prepared.level(shape, IdleWorkers::Refused, &stop)?;
     let may_be_time = args.shape.duration.is_none() && prepared.input.workload().is_none();
     let of_threads = may_be_time.then(|| many_threads(args.load.threads)).flatten();
     for notice in prepared.notices.iter().chain(&notices).chain(&of_threads) {
         eprintln!("plimsoll: {notice}");
     }
     let folder = folder(&prepared.input)?;
-    let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
+    let mut live = Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some());
     let environment = machine::environment(prepared.files);
     let mut steps = Steps::default();
     let made = folder.made.as_deref();
@@ -133,7 +133,7 @@ fn carry_out(
     objectives.judge(&mut run);
     prepared.script.iter().for_each(ScriptRun::flush);
     let profiled = taker.is_none_or(|taker| keep_profile(taker, &run, made));
-    let code = deliver(&run, &args.print, made, tls::spoken_at)?;
+    let code = deliver(&run, &args.print, made, tls::is_used_at)?;
     let reported = objectives.report(&run);
     if let Some(script) = &prepared.script {
         script.end(&run, &steps)?;

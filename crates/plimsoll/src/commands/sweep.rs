@@ -24,7 +24,7 @@ use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::{Objectives, watch};
 use crate::load::settings::DEFAULT_DURATION;
-use crate::load::shape::threads;
+use crate::load::shape::{IdleWorkers, threads};
 use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
@@ -105,7 +105,7 @@ fn runner(
         shape(level).check()?;
         input.settings.check_level(shape(level))?;
     }
-    let workers = threads(args.load.threads, connections, true)?;
+    let workers = threads(args.load.threads, connections, IdleWorkers::LeftOut)?;
     args.rates.iter().try_for_each(|&rate| shape(rate).check_arrivals(workers))?;
     ProfileInto::check(&args.take, duration_ns, "-d 10s")?;
     let prepared = prepare(input, &args.load, args.quiet)?;

@@ -16,7 +16,7 @@ use crate::args::{LoadArgs, TlsArgs};
 use crate::failure::{Failure, usage};
 use crate::load::prepared::Shortage;
 use crate::load::script_run::{ScriptRun, Steps};
-use crate::load::shape::Shape;
+use crate::load::shape::{IdleWorkers, Shape};
 use crate::results::output;
 use crate::runs::execute::{Extras, execute_sampled};
 use crate::runs::prepare_url;
@@ -123,10 +123,10 @@ fn run(url: &str, args: &WrkArgs) -> Result<bool, Failure> {
         duration_ns: Some(args.duration),
         requests: None,
     };
-    let (launch, notices) = prepared.level(shape, false, &stop)?;
+    let (launch, notices) = prepared.level(shape, IdleWorkers::Refused, &stop)?;
     prepared.notices.iter().chain(&notices).for_each(|notice| eprintln!("wrk: {notice}"));
     let environment = machine::environment(prepared.files);
-    let (mut live, mut steps) = (Live::new(true, false), Steps::default());
+    let (mut live, mut steps) = (Live::quiet(), Steps::default());
     let watch = AbortWatch::default();
     let extras = Extras { abort_on: watch, ..Extras::default() };
     let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;

@@ -91,8 +91,6 @@ impl AllowedFiles {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use rustix::fs::{CWD, FileType, Mode};
-
     use super::*;
 
     #[test]
@@ -123,7 +121,7 @@ mod tests {
         let missing: Vec<&str> = missing.into_iter().filter(|name| none.is_missing(name)).collect();
         assert_eq!(missing, ["nothing", "deep/nothing"]);
         let fifo = at("w/fifo");
-        rustix::fs::mknodat(CWD, &fifo, FileType::Fifo, Mode::RWXU, 0).unwrap();
+        testkit::pipes::make(&fifo);
         for name in ["fifo", "deep"] {
             assert_eq!(none.place(name).unwrap_err(), "no regular file", "{name}");
         }

@@ -143,7 +143,7 @@ struct Progress<'a> {
 impl<'a> Progress<'a> {
     fn new(path: &'a Path, size: u64, stop: &'a AtomicBool) -> Self {
         let begun = Instant::now();
-        Self { path, size, stop, begun, last: begun, live: Live::new(false, false) }
+        Self { path, size, stop, begun, last: begun, live: Live::new(false) }
     }
 
     fn update(&mut self, bytes: u64, partial: &Partial) -> Result<(), String> {

@@ -18,7 +18,7 @@ use crate::load::address;
 use crate::load::input::{LevelInput, LoadInput, Requests, pipeline_of_closes};
 use crate::load::room::{self, Wanted};
 use crate::load::script_run::{Begun, ScriptRun};
-use crate::load::shape::{MOST_THREADS, Shape, threads};
+use crate::load::shape::{IdleWorkers, MOST_THREADS, Shape, threads};
 use crate::load::tls::{self, Tls};
 use measure::clock::now_unix_ns;
 
@@ -107,18 +107,17 @@ impl Prepared {
         }
     }
 
-    /// The plan of one level, and what carries it out. Threads given are clamped to the connections
-    /// when `clamp`, and refused above them otherwise.
+    /// The plan of one level, and what carries it out. `idle` says what becomes of workers without a connection.
     ///
     /// # Errors
     /// When the shape makes no sense, or files or ports would not do.
     pub fn level(
         &self,
         shape: Shape,
-        clamp: bool,
+        idle: IdleWorkers,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
-        self.level_of(0, shape, clamp, stop)
+        self.level_of(0, shape, idle, stop)
     }
 
     /// As [`Self::level`], of the `nth` of several runs of this load that are samples of it, counted from 0: with random
@@ -130,7 +129,7 @@ impl Prepared {
         &self,
         nth: u64,
         shape: Shape,
-        clamp: bool,
+        idle: IdleWorkers,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
         shape.check()?;
@@ -142,7 +141,7 @@ impl Prepared {
             ));
         }
         self.input.settings.check_level(shape)?;
-        self.launch(nth, shape, clamp, stop)
+        self.launch(nth, shape, idle, stop)
     }
 
     /// One connection, or one for each endpoint that has users of its own, for this many requests one after another within a
@@ -154,7 +153,7 @@ impl Prepared {
         let (duration_ns, requests) = (Some(within_ns), Some(requests));
         let shape = Shape { connections: 1, rate_per_s: None, duration_ns, requests };
         let stop = Arc::new(AtomicBool::new(false));
-        let (launch, _) = self.launch(0, shape, true, &stop)?;
+        let (launch, _) = self.launch(0, shape, IdleWorkers::LeftOut, &stop)?;
         let mut plan = (*launch.plan).clone();
         (plan.pace_ns, plan.think_ns, plan.warmup_ns, plan.ramp_ns) = (None, None, 0, 0);
         Ok(Launch { plan: Arc::new(plan), ..launch })
@@ -164,7 +163,7 @@ impl Prepared {
         &self,
         nth: u64,
         shape: Shape,
-        clamp: bool,
+        idle: IdleWorkers,
         stop: &Arc<AtomicBool>,
     ) -> Result<(Launch, Vec<String>), Failure> {
         let mut notices = Vec::new();
@@ -180,8 +179,9 @@ impl Prepared {
             at_once: shape.rate_per_s.is_none(),
         };
         self.check_room(wanted, &mut notices)?;
-        let mut workers = threads(self.args.threads, shape.connections, clamp)?;
-        if let Some(asked) = self.args.threads.filter(|&asked| asked > workers && !clamp) {
+        let mut workers = threads(self.args.threads, shape.connections, idle)?;
+        let asked = self.args.threads.filter(|_| idle == IdleWorkers::Refused);
+        if let Some(asked) = asked.filter(|&asked| asked > workers) {
             notices.push(format!("{workers} workers instead of {asked}: that is the maximum"));
         }
         if let Some(cap) = self.args.max_inflight.filter(|&cap| cap < workers) {

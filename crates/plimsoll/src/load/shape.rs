@@ -80,16 +80,25 @@ impl Shape {
     }
 }
 
+/// What becomes of workers that were asked for and would have no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleWorkers {
+    /// They are refused: one load was asked for, and somebody may have meant another flag.
+    Refused,
+    /// They are left out: of several levels the lowest may have fewer connections than workers.
+    LeftOut,
+}
+
 /// Workers for a number of connections: those asked for, or one for each allowed processor.
 ///
 /// # Errors
-/// When more were asked for than have something to do, unless `clamp`.
-pub fn threads(asked: Option<u64>, connections: u64, clamp: bool) -> Result<u64, Failure> {
+/// When more were asked for than have something to do, and such are refused.
+pub fn threads(asked: Option<u64>, connections: u64, idle: IdleWorkers) -> Result<u64, Failure> {
     let allowed = limits::allowed_cpus().len() as u64;
     match asked {
         None => Ok(allowed.min(connections).clamp(1, MOST_THREADS)),
         Some(threads) if threads <= connections => Ok(threads.min(MOST_THREADS)),
-        Some(_) if clamp => Ok(connections.min(MOST_THREADS)),
+        Some(_) if idle == IdleWorkers::LeftOut => Ok(connections.min(MOST_THREADS)),
         Some(threads) => usage(format!(
             "-t {} is above -c {}: each worker needs a connection: give -c {threads} or more, or leave -t out; the \
              time-out is -T TIME, the duration -d TIME",
@@ -136,7 +145,9 @@ mod tests {
         assert!(shape(MOST_CONNECTIONS).check().is_ok());
         let told = shape(2_000_000).check().expect_err("too many").to_string();
         assert_eq!(told, "-c 2,000,000: at most 1,000,000 connections");
-        let told = threads(Some(1_000_000), 2_000, false).expect_err("idle workers").to_string();
+        let told = threads(Some(1_000_000), 2_000, IdleWorkers::Refused)
+            .expect_err("idle workers")
+            .to_string();
         assert!(told.starts_with("-t 1,000,000 is above -c 2,000: each worker "), "{told}");
     }
 
@@ -157,16 +168,16 @@ mod tests {
 
     #[test]
     fn there_are_no_more_workers_than_connections_nor_than_most() {
-        for (asked, connections, clamp, workers) in [
-            (Some(2), 10, false, Some(2)),
-            (Some(600), 1000, false, Some(MOST_THREADS)),
-            (Some(1000), 600, true, Some(MOST_THREADS)),
-            (Some(20), 10, true, Some(10)),
-            (Some(20), 10, false, None),
-            (None, 1, false, Some(1)),
+        for (asked, connections, idle, workers) in [
+            (Some(2), 10, IdleWorkers::Refused, Some(2)),
+            (Some(600), 1000, IdleWorkers::Refused, Some(MOST_THREADS)),
+            (Some(1000), 600, IdleWorkers::LeftOut, Some(MOST_THREADS)),
+            (Some(20), 10, IdleWorkers::LeftOut, Some(10)),
+            (Some(20), 10, IdleWorkers::Refused, None),
+            (None, 1, IdleWorkers::Refused, Some(1)),
         ] {
-            let made = threads(asked, connections, clamp).ok();
-            assert_eq!(made, workers, "{asked:?} of {connections}, {clamp}");
+            let made = threads(asked, connections, idle).ok();
+            assert_eq!(made, workers, "{asked:?} of {connections}, {idle:?}");
         }
     }
 }

@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether TLS is used at an address (`127.0.0.1:8443`), found by beginning a handshake and leaving it. False where
 /// that is not known within two seconds.
-pub fn spoken_at(address: &str) -> bool {
+pub fn is_used_at(address: &str) -> bool {
     address.parse().is_ok_and(|address| begins_a_handshake(address).unwrap_or(false))
 }
 

@@ -14,6 +14,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
 use crate::load::script_run::Steps;
+use crate::load::shape::IdleWorkers;
 use crate::load::tls;
 use crate::results::deliver::mismatch;
 use crate::results::output;
@@ -53,7 +54,7 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
     };
     let prepared = prepare(input, &args.load, args.quiet)?;
     let stop = stop_on_signal()?;
-    let (launch, notices) = prepared.level(shape, false, &stop)?;
+    let (launch, notices) = prepared.level(shape, IdleWorkers::Refused, &stop)?;
     for notice in prepared.notices.iter().chain(&notices) {
         eprintln!("plimsoll: {notice}");
     }
@@ -66,13 +67,13 @@ pub fn make(args: &RunArgs, dir: Option<&Path>, like: Option<&Plan>) -> Result<R
             ));
         }
     }
-    let (mut live, mut steps) = (Live::new(args.quiet, false), Steps::default());
+    let (mut live, mut steps) = (Live::new(args.quiet), Steps::default());
     let environment = machine::environment(prepared.files);
     let extras = Extras { taker: taker.as_mut(), ..Extras::default() };
     let mut run = execute_sampled(&launch, environment, extras, &mut live, &mut steps)?;
     objectives.judge(&mut run);
     doubt(&run).iter().for_each(|doubt| eprintln!("plimsoll: {doubt}"));
-    if let Some(why) = mismatch(&run, tls::spoken_at) {
+    if let Some(why) = mismatch(&run, tls::is_used_at) {
         return cannot_run(why);
     }
     if run.interrupted {

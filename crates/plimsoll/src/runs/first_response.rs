@@ -41,7 +41,7 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs, quiet: bool) -> Result<(), 
     let launch = prepared.alone(requests, WITHIN)?;
     let environment = machine::environment(prepared.files);
     let what = waited_for(requests, &launch.plan);
-    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::new(true, false)))?;
+    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::quiet()))?;
     if run.totals.attempts == 0 {
         let unsent = "no request was due before the load: the first response under load counts";
         prepared.notices.push(format!("--expect-body-like {EXPECT_FIRST}: {unsent}"));

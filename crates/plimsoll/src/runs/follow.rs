@@ -14,7 +14,7 @@ use crate::args::LoadArgs;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::input::{LoadInput, Requests};
 use crate::load::prepared::Prepared;
-use crate::load::shape::Shape;
+use crate::load::shape::{IdleWorkers, Shape};
 use crate::runs::execute::execute;
 use crate::secrets;
 use crate::terminal::live::{Live, waiting};
@@ -101,14 +101,14 @@ fn asked_once(
     let prepared = Prepared::of(LoadInput::of(input.destination.url.as_str(), &alone)?, &alone)?;
     let shape = Shape { connections: 1, rate_per_s: None, duration_ns: None, requests: Some(1) };
     let stop = Arc::new(AtomicBool::new(false));
-    let (launch, _) = prepared.level(shape, true, &stop)?;
+    let (launch, _) = prepared.level(shape, IdleWorkers::LeftOut, &stop)?;
     let environment = machine::environment(prepared.files);
     let what = format!(
         "--follow: waiting for the response from {}, up to {} (-T)",
         shown(&input.destination.url),
         exact_duration(launch.plan.timeout_ns)
     );
-    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::new(true, false)))?;
+    let run = waiting(quiet, &what, || execute(&launch, environment, &mut Live::quiet()))?;
     let status = run.totals.statuses.keys().next().copied();
     let Some(status) = status else {
         let why = run.totals.error_samples.values().next().cloned().unwrap_or_default();

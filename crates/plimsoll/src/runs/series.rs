@@ -18,7 +18,7 @@ use verdict::objective::AbortWatch;
 use crate::failure::{Failure, cannot_run};
 use crate::load::prepared::Prepared;
 use crate::load::script_run::Steps;
-use crate::load::shape::Shape;
+use crate::load::shape::{IdleWorkers, Shape};
 use crate::load::tls;
 use crate::profiles::stored::ProfileInto;
 use crate::results::deliver::mismatch;
@@ -66,7 +66,7 @@ impl Series {
         (nth, shape): (u64, Shape),
         adjust: impl FnOnce(Launch) -> Launch,
     ) -> Result<Run, Failure> {
-        let (launch, notices) = prepared.level_of(nth, shape, true, &self.stop)?;
+        let (launch, notices) = prepared.level_of(nth, shape, IdleWorkers::LeftOut, &self.stop)?;
         for notice in notices {
             if self.shown.insert(notice.clone()) {
                 eprintln!("plimsoll: {notice}");
@@ -82,7 +82,7 @@ impl Series {
         let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
         let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
-        if let Some(why) = mismatch(&run, tls::spoken_at) {
+        if let Some(why) = mismatch(&run, tls::is_used_at) {
             return cannot_run(why);
         }
         if let (Some(taker), Some(into)) = (taker, &self.profiles) {

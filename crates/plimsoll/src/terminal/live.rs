@@ -48,14 +48,25 @@ pub fn waiting<T>(quiet: bool, what: &str, work: impl FnOnce() -> T) -> T {
 }
 
 impl Live {
-    /// For standard error as it is.
-    pub fn new(quiet: bool, open_loop: bool) -> Self {
+    /// For standard error as it is; says nothing if `quiet`. Of runs in a closed loop, until [`Self::with_open_loop`].
+    pub fn new(quiet: bool) -> Self {
         let mode = match (quiet, screen::is_watched()) {
             (true, _) => Mode::Quiet,
             (false, true) => Mode::Terminal(Box::default()),
             (false, false) => Mode::Plain,
         };
-        Self { mode, open_loop, prefix: String::new(), opened: None }
+        Self { mode, open_loop: false, prefix: String::new(), opened: None }
+    }
+
+    /// The same, of runs in an open loop or not.
+    #[must_use]
+    pub fn with_open_loop(self, open_loop: bool) -> Self {
+        Self { open_loop, ..self }
+    }
+
+    /// Says nothing.
+    pub fn quiet() -> Self {
+        Self::new(true)
     }
 
     /// What each line begins with: the level of a sweep.

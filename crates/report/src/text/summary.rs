@@ -83,8 +83,8 @@ fn verdict(run: &Run, style: Style) -> String {
     out += &ended_early(run, style);
     let bounds_nothing =
         |reason: &Reason| run.totals.requests == 0 && reason.consequence == Verdict::LowerBound;
-    let told = |reason: &&Reason| !is_note(reason) && !bounds_nothing(reason);
-    for reason in run.validity.reasons.iter().filter(told) {
+    let is_shown = |reason: &&Reason| !is_note(reason) && !bounds_nothing(reason);
+    for reason in run.validity.reasons.iter().filter(is_shown) {
         let words = format!("{}: {}", reason.code.name(), clean(&reason.text, LONGEST));
         out += &paragraph_in(&words, "  ", style.columns);
     }

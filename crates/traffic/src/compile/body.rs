@@ -107,7 +107,7 @@ impl Resolver<'_> {
         ops: &mut Ops,
     ) {
         match literal {
-            Literal::Text(_) if self.masking && is_secret_name(name, false) => {
+            Literal::Text(_) if self.masking && is_secret_name(name) => {
                 ops.text(b"\"***\"");
             }
             Literal::Text(text) => self.json_string(text, path, spec, ops),
@@ -171,7 +171,7 @@ impl Resolver<'_> {
             ops.text(format!("--{boundary}\r\n").as_bytes());
             self.part_head(part, &path, ops);
             match (&part.text, &part.file) {
-                (Some(_), None) if self.masking && is_secret_name(&part.name, false) => {
+                (Some(_), None) if self.masking && is_secret_name(&part.name) => {
                     ops.text(b"***");
                 }
                 (Some(text), None) => {

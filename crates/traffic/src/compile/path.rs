@@ -1,6 +1,6 @@
 //! Compiles paths and queries.
 
-use model::secret::is_secret_name;
+use model::secret::{is_secret_name, is_secret_query_name};
 use model::workload::Fields;
 
 use crate::escape::{Escape, escape};
@@ -95,7 +95,11 @@ impl Resolver<'_> {
                 continue;
             }
             each(FieldPart::Name(name));
-            if self.masking && is_secret_name(name, place == Escape::Url) {
+            let is_secret = match place {
+                Escape::Url => is_secret_query_name(name),
+                _ => is_secret_name(name),
+            };
+            if self.masking && is_secret {
                 each(FieldPart::Text("***"));
                 continue;
             }
@@ -151,7 +155,7 @@ impl QueryMask {
                 '&' if self.query => *self = Self { query: true, ..Self::default() },
                 '=' if self.query && !self.in_value => {
                     self.in_value = true;
-                    self.hides = is_secret_name(&self.name, true);
+                    self.hides = is_secret_query_name(&self.name);
                     out.push_str(if self.hides { "=***" } else { "=" });
                     continue;
                 }

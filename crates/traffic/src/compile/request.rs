@@ -245,7 +245,7 @@ impl Resolver<'_> {
         let Some(pieces) = self.template(value.trim(), path, spec.extracted) else {
             return;
         };
-        if self.masking && (credential || is_secret_name(name, false)) {
+        if self.masking && (credential || is_secret_name(name)) {
             head.text(b"***\r\n");
             return;
         }

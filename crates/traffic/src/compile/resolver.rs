@@ -221,7 +221,7 @@ impl<'a> Resolver<'a> {
             let (name, title) = (quote(name), quote(title));
             return Err(Wrong::new(at, format!("row {row} of the pool {name} has no {title}")));
         }
-        if self.masking && model::secret::is_secret_name(title, false) {
+        if self.masking && model::secret::is_secret_name(title) {
             return Ok(Value::Const { bytes: (*b"***").into(), secret: true });
         }
         Ok(Value::Cell { pool, column })

@@ -136,7 +136,7 @@ fn of_kinds(sides: &[Side; 2]) -> Option<String> {
     let (only_b, kind_b) = b.part(|form, kind| !a.has(form, kind));
     if much(only_a, 0.0) || much(0.0, only_b) {
         let of = |kind: Option<&ResponseKind>, part: f64, side: &Side| match kind {
-            Some(kind) if part > FEW => Some(told(kind, part)),
+            Some(kind) if part > FEW => Some(kind_with_share(kind, part)),
             _ => most(side),
         };
         return Some(format!("{} against {}", of(kind_a, only_a, a)?, of(kind_b, only_b, b)?));
@@ -154,7 +154,7 @@ fn of_kinds(sides: &[Side; 2]) -> Option<String> {
 }
 
 /// A kind with its part of the responses.
-fn told(kind: &ResponseKind, part: f64) -> String {
+fn kind_with_share(kind: &ResponseKind, part: f64) -> String {
     let words = kind_in_words(kind);
     if part < 0.995 { format!("{words} in {} of them", share(part)) } else { words }
 }

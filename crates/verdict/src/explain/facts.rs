@@ -101,13 +101,13 @@ impl<'a> Facts<'a> {
 
     /// What databases tell of themselves.
     pub fn databases(&self) -> impl Iterator<Item = &'a ObservedSource> {
-        let told = |source: &&ObservedSource| {
+        let is_database = |source: &&ObservedSource| {
             source.figure("db.connections").is_some()
                 || ["postgres", "mysql:", "mariadb:"]
                     .iter()
                     .any(|s| source.read_from.starts_with(s))
         };
-        self.servers.iter().map(|server| server.source).filter(told)
+        self.servers.iter().map(|server| server.source).filter(is_database)
     }
 
     /// Responses per second; none where there were none.

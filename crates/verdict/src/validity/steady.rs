@@ -94,9 +94,9 @@ pub(super) fn dips(run: &Run) -> Option<Finding> {
              checkpoint"
         )
     });
-    let told: Vec<String> =
+    let notes: Vec<String> =
         stalled.or_else(|| stalls::unserved(run)).into_iter().chain(departed(run)).collect();
-    (!told.is_empty()).then(|| (Verdict::Valid, told.join("; ")))
+    (!notes.is_empty()).then(|| (Verdict::Valid, notes.join("; ")))
 }
 
 fn departed(run: &Run) -> Option<String> {
@@ -366,18 +366,18 @@ fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
         (same_way && far.is_finite() && far >= MOVED.max(1.0 + BEYOND_NOISE * noise))
             .then_some((a.level, c.level))
     };
-    let told = |what: &str, from: String, to: String, slower: bool| {
+    let never_settled = |what: &str, from: String, to: String, slower: bool| {
         let evidence = format!(
             "{what} never settled: {from} in the first third of the window, {to} in the last"
         );
         Some(Departure { finding: (Verdict::Valid, evidence), slower })
     };
     if let Some((from, to)) = qps.and_then(|qps| moved(qps)) {
-        return told("QPS", rate(from), rate(to), to < from);
+        return never_settled("QPS", rate(from), rate(to), to < from);
     }
     let (from, to) = moved(p50)?;
     let shown = |ns: f64| show_duration(ns as u64);
-    told("the median response time", shown(from), shown(to), to > from)
+    never_settled("the median response time", shown(from), shown(to), to > from)
 }
 
 /// The level became worse at some instant, and stayed so to the end.

@@ -247,8 +247,8 @@ fn left(run: &Run, users: &Users) -> u64 {
     // A server that served nobody to the end left all of them, whatever each had waited for when it last tried.
     let served_none = gone(run).is_some_and(|gone| gone.at_end);
     let all = long >= users.served;
-    let told = served_none || all && (gone(run).is_some() || !run.totals.limits.is_empty());
-    if beyond_chance && !told { long } else { 0 }
+    let is_reported = served_none || all && (gone(run).is_some() || !run.totals.limits.is_empty());
+    if beyond_chance && !is_reported { long } else { 0 }
 }
 
 /// Whether all users that had been served were left at the end, and at no time only some of them had nothing.

@@ -153,9 +153,9 @@ impl Board<'_> {
         };
         let mut parts: Vec<(u64, u64)> = unique.columns.iter().filter_map(part).collect();
         parts.sort_unstable();
-        parts.into_iter().fold(1, |told, (each, count)| match each <= told {
-            true => told.max(each.saturating_mul(count)),
-            false => told,
+        parts.into_iter().fold(1, |distinct, (each, count)| match each <= distinct {
+            true => distinct.max(each.saturating_mul(count)),
+            false => distinct,
         })
     }
 

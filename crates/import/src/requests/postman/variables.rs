@@ -7,10 +7,9 @@ use serde_json::Value;
 
 use super::super::assembly::Assembly;
 use super::super::note::Kind;
-use super::super::secret::is_secret_name;
 use super::super::template::{Numbered, hole, identifier, literal, push};
 use model::quote::quote;
-use model::secret::is_secret_value;
+use model::secret::{is_secret_name, is_secret_value};
 
 /// Values filled into one another at most; more go in a circle.
 const DEEPEST: usize = 10;
@@ -169,7 +168,7 @@ impl Variables {
             } else {
                 let template = self.template(&variable.value, assembly);
                 let purpose = "a variable of the collection";
-                match is_secret_name(&name, false) || is_secret_value(&variable.value) {
+                match is_secret_name(&name) || is_secret_value(&variable.value) {
                     true => assembly.vault.hidden(&template, &name, purpose),
                     false => assembly.vault.masked(&template, purpose),
                 }

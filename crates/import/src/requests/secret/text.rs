@@ -142,7 +142,7 @@ pub(super) fn has_secret_number(value: &Literal, name: &str) -> bool {
 }
 
 fn is_secret_number(name: &str, number: &str) -> bool {
-    number.len() >= SHORTEST_NUMBER && is_secret_name(name, false)
+    number.len() >= SHORTEST_NUMBER && is_secret_name(name)
 }
 
 fn of_word(c: char) -> bool {

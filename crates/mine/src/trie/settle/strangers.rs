@@ -59,7 +59,7 @@ fn of_other_words(group: &[&Candidate], values: &[&Candidate]) -> Option<Vec<u32
         let share = worded.new_share(candidate);
         // One that many requests have may yet be a value that happens to have rare words.
         let is_rare = worded.is_clear() || candidate.hits * RARE_ONE_IN <= hits;
-        let is_apart = worded.is_told() && share >= OTHER;
+        let is_apart = worded.is_distinctive() && share >= OTHER;
         // As many values are expected that have as many words, all new.
         let words = wording(&candidate.whole).count() as i32;
         let expected = values.len() as f64 * worded.new_words.powi(words);
@@ -67,7 +67,7 @@ fn of_other_words(group: &[&Candidate], values: &[&Candidate]) -> Option<Vec<u32
         (is_apart || is_unlikely) && is_rare && is_spelled(&candidate.whole)
     };
     let found: Vec<u32> = group.iter().filter(is_other).map(|candidate| candidate.node).collect();
-    (worded.is_told() || !found.is_empty()).then_some(found)
+    (worded.is_distinctive() || !found.is_empty()).then_some(found)
 }
 
 /// The words of values, and how far they share them.
@@ -129,7 +129,7 @@ impl Worded {
     }
 
     /// Whether new words tell a segment from the values.
-    fn is_told(&self) -> bool {
+    fn is_distinctive(&self) -> bool {
         const HARDLY_ANY_ONE_IN: usize = 50;
         const FEW_ONE_IN: usize = 5;
         const FEW: usize = 32;

@@ -13,6 +13,7 @@ use crate::args::CapacityArgs;
 use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
+use crate::load::shape::IdleWorkers;
 use crate::results::input;
 use crate::results::lock::Lock;
 use crate::results::resume::{own_args, same_load, same_url};
@@ -81,7 +82,7 @@ pub fn resume(dir: &Path, given: &CapacityArgs) -> Result<u8, Failure> {
     };
     same_load_as_before(dir, &runner, &record, &files)?;
     let steps = counted(record.steps.len() as u64, "step");
-    let live = Live::new(args.quiet, false);
+    let live = Live::new(args.quiet);
     live.say(&format!("plimsoll: keeping {steps} of {}", dir.display()));
     if let Next::Done(_) = Search::of_record(&record).next() {
         live.say("plimsoll: it had come to its end: no step is to be run");
@@ -129,7 +130,8 @@ fn same_load_as_before(
     let Some((step, run)) = held.max_by_key(|(step, _)| !step.purpose.is_closed_loop()) else {
         return Ok(());
     };
-    let (launch, _) = runner.prepared.level(runner.shape(&step), true, &runner.stop)?;
+    let (launch, _) =
+        runner.prepared.level(runner.shape(&step), IdleWorkers::LeftOut, &runner.stop)?;
     same_load(dir, "steps", &run.plan, &in_step(launch, &step).plan)
 }
 

@@ -64,7 +64,7 @@ impl SearchRunner {
     /// When not even the first step could be run, or an objective can never be judged.
     pub fn run(&self, record: &mut CapacitySearch, files: &Files) -> Result<End, Failure> {
         let mut search = Search::of_record(record);
-        let live = Live::new(self.quiet, self.settings.kind == LevelKind::Rate);
+        let live = Live::new(self.quiet).with_open_loop(self.settings.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.profiles = ProfileInto::of(&self.take, files.dir())?;
         series.sources.clone_from(&self.sources);

@@ -60,7 +60,10 @@ impl Rounds {
             contestants,
             shape,
             rest_ns: args.rest,
-            series: Series::new(Live::new(args.quiet, shape.rate_per_s.is_some()), stop),
+            series: Series::new(
+                Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some()),
+                stop,
+            ),
             of: args.rounds,
             runs: Vec::new(),
             kept: Vec::new(),
@@ -108,8 +111,8 @@ impl Rounds {
             let (run, changed) = self.one(round, at, files)?;
             let lost = gone_for_good(&run).map(|gone| gone.sentence(&run)).or(changed);
             let word = self.contestants[at].word;
-            let told = |why: String| format!("{word} in round {}: {why}", round + 1);
-            (self.failed, self.lost) = (run.halted.clone().map(told), lost.map(told));
+            let with_round = |why: String| format!("{word} in round {}: {why}", round + 1);
+            (self.failed, self.lost) = (run.halted.clone().map(with_round), lost.map(with_round));
             if run.interrupted || self.failed.is_some() || self.lost.is_some() {
                 return Ok(false);
             }

@@ -38,7 +38,7 @@ pub struct Meter {
 impl Meter {
     /// For work that begins now, whose statements `cancel` ends.
     pub fn new(quiet: bool, stop: Arc<AtomicBool>, cancel: Canceller) -> Self {
-        let mut live = Live::new(quiet, false);
+        let mut live = Live::new(quiet);
         live.begin(None);
         let over = Arc::<AtomicBool>::default();
         end_statements(stop.clone(), over.clone(), cancel);

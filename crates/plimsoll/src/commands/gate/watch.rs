@@ -25,8 +25,8 @@ pub struct Watched {
     /// As they were at the last look.
     seen: Vec<Mark>,
     next: Option<Instant>,
-    /// Those that were reported as missing.
-    told: Vec<PathBuf>,
+    /// Those that were missing when that was last asked.
+    missing: Vec<PathBuf>,
 }
 
 impl Watched {
@@ -34,7 +34,7 @@ impl Watched {
     pub fn new(paths: Vec<PathBuf>, read_at: SystemTime) -> Self {
         let seen: Vec<Mark> = paths.iter().map(mark).collect();
         let mut files =
-            Self { read: vec![None; paths.len()], paths, seen, next: None, told: Vec::new() };
+            Self { read: vec![None; paths.len()], paths, seen, next: None, missing: Vec::new() };
         files.note_read(read_at);
         files
     }
@@ -71,16 +71,14 @@ impl Watched {
         }
         settled
     }
-}
 
-impl Watched {
     /// The files that are gone since the last call, each once until it is there again.
     pub fn gone(&mut self) -> Vec<PathBuf> {
         let marks = self.paths.iter().zip(&self.seen);
         let missing: Vec<PathBuf> =
             marks.filter(|(_, mark)| mark.is_none()).map(|(path, _)| path.clone()).collect();
-        let news = missing.iter().filter(|path| !self.told.contains(path)).cloned().collect();
-        self.told = missing;
+        let news = missing.iter().filter(|path| !self.missing.contains(path)).cloned().collect();
+        self.missing = missing;
         news
     }
 }
@@ -99,11 +97,41 @@ fn changed_at(path: &Path) -> Option<(i64, i64)> {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
     /// When all that was written so far has been read.
     fn later() -> SystemTime {
         SystemTime::now() + EVERY
+    }
+
+    /// Files that were read, in a folder of their own.
+    struct Files {
+        folder: TempDir,
+        watched: Watched,
+        now: Instant,
+    }
+
+    impl Files {
+        fn new(names: &[&str]) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let paths: Vec<PathBuf> = names.iter().map(|name| folder.path().join(name)).collect();
+            for path in &paths {
+                fs::write(path, "one").unwrap();
+            }
+            Self { folder, watched: Watched::new(paths, later()), now: Instant::now() }
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        /// Whether one has changed, at the next look.
+        fn changed(&mut self) -> bool {
+            self.now += EVERY;
+            self.watched.changed(self.now)
+        }
     }
 
     #[test]
@@ -120,99 +148,70 @@ mod tests {
 
     #[test]
     fn a_change_is_told_once_and_when_it_has_settled() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("gate.toml");
-        fs::write(&path, "one").unwrap();
-        let mut watched = Watched::new(vec![path.clone()], later());
-        let mut now = Instant::now();
-        let mut look = |watched: &mut Watched| {
-            now += EVERY;
-            watched.changed(now)
-        };
-        assert!(!look(&mut watched));
-        assert!(watched.gone().is_empty());
-        fs::rename(&path, folder.path().join("away")).unwrap();
-        assert!(!look(&mut watched));
-        assert_eq!(watched.gone(), std::slice::from_ref(&path));
-        assert!(watched.gone().is_empty());
-        fs::rename(folder.path().join("away"), &path).unwrap();
-        assert!(!look(&mut watched));
-        assert!(watched.gone().is_empty());
+        let mut files = Files::new(&["gate.toml"]);
+        let path = files.path("gate.toml");
+        assert!(!files.changed());
+        assert!(files.watched.gone().is_empty());
+        fs::rename(&path, files.path("away")).unwrap();
+        assert!(!files.changed());
+        assert_eq!(files.watched.gone(), std::slice::from_ref(&path));
+        assert!(files.watched.gone().is_empty());
+        fs::rename(files.path("away"), &path).unwrap();
+        assert!(!files.changed());
+        assert!(files.watched.gone().is_empty());
         fs::write(&path, "two!").unwrap();
-        assert!(!look(&mut watched), "it may be written still");
+        assert!(!files.changed(), "it may be written still");
         fs::write(&path, "three").unwrap();
-        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        assert!(!files.changed() && files.changed() && !files.changed());
         // Replaced, as editors do: in between it is not there.
         fs::remove_file(&path).unwrap();
-        assert!(!look(&mut watched) && !look(&mut watched));
+        assert!(!files.changed() && !files.changed());
         fs::write(&path, "three").unwrap();
-        assert!(!look(&mut watched) && look(&mut watched));
+        assert!(!files.changed() && files.changed());
     }
 
     /// Somebody writes a file and sends SIGHUP at once.
     #[test]
     fn what_was_read_on_demand_is_not_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("gate.toml");
-        fs::write(&path, "one").unwrap();
-        let mut watched = Watched::new(vec![path.clone()], later());
-        let mut now = Instant::now();
-        let mut look = |watched: &mut Watched| {
-            now += EVERY;
-            watched.changed(now)
-        };
-        assert!(!look(&mut watched));
+        let mut files = Files::new(&["gate.toml"]);
+        let path = files.path("gate.toml");
+        assert!(!files.changed());
         fs::write(&path, "another").unwrap();
-        watched.note_read(later());
-        assert!(!look(&mut watched) && !look(&mut watched));
+        files.watched.note_read(later());
+        assert!(!files.changed() && !files.changed());
         // Written once it was read.
         let read_at = SystemTime::now() - EVERY;
         fs::write(&path, "a third one").unwrap();
-        watched.note_read(read_at);
-        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        files.watched.note_read(read_at);
+        assert!(!files.changed() && files.changed() && !files.changed());
     }
 
     /// It was written before the reading, and took the place of the file after it.
     #[test]
     fn a_file_that_is_renamed_once_another_was_read_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let (path, new) = (folder.path().join("gate.toml"), folder.path().join("new"));
-        fs::write(&path, "one").unwrap();
-        let mut watched = Watched::new(vec![path.clone()], later());
-        let mut now = Instant::now();
-        let mut look = |watched: &mut Watched| {
-            now += EVERY;
-            watched.changed(now)
-        };
-        assert!(!look(&mut watched));
+        let mut files = Files::new(&["gate.toml"]);
+        let (path, new) = (files.path("gate.toml"), files.path("new"));
+        assert!(!files.changed());
         let read_at = SystemTime::now() - EVERY;
         fs::write(&new, "another").unwrap();
         let written = fs::File::options().write(true).open(&new).unwrap();
         written.set_modified(read_at - EVERY).unwrap();
         fs::rename(&new, &path).unwrap();
-        watched.note_read(read_at);
-        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        files.watched.note_read(read_at);
+        assert!(!files.changed() && files.changed() && !files.changed());
     }
 
     /// The certificate was renamed, and the configuration names it by its new name.
     #[test]
     fn a_file_that_is_gone_keeps_no_change_of_another_waiting() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, cert) = (folder.path().join("gate.toml"), folder.path().join("cert.pem"));
-        fs::write(&file, "one").unwrap();
-        fs::write(&cert, "cert").unwrap();
-        let mut watched = Watched::new(vec![file.clone(), cert.clone()], later());
-        let mut now = Instant::now();
-        let mut look = |watched: &mut Watched| {
-            now += EVERY;
-            watched.changed(now)
-        };
-        fs::rename(&cert, folder.path().join("other.pem")).unwrap();
-        assert!(!look(&mut watched) && !look(&mut watched));
+        let mut files = Files::new(&["gate.toml", "cert.pem"]);
+        let (file, cert) = (files.path("gate.toml"), files.path("cert.pem"));
+        fs::rename(&cert, files.path("other.pem")).unwrap();
+        assert!(!files.changed() && !files.changed());
         fs::write(&file, "another").unwrap();
-        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        assert!(!files.changed() && files.changed() && !files.changed());
         // It was not there when the configuration was read.
-        fs::rename(folder.path().join("other.pem"), &cert).unwrap();
-        assert!(!look(&mut watched) && look(&mut watched) && !look(&mut watched));
+        fs::rename(files.path("other.pem"), &cert).unwrap();
+        assert!(!files.changed() && files.changed() && !files.changed());
     }
 }

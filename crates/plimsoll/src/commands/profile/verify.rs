@@ -21,7 +21,7 @@ pub fn verify(dir: &Path, url: &str, what: &WhatIf) -> Result<Verified, Failure>
     let before = Stored::run(dir)?;
     let flags = flags(&before)?;
     let whole = before.plan.duration_ns.unwrap_or_default().saturating_add(before.plan.warmup_ns);
-    Live::new(false, false).announce("1 run", whole);
+    Live::new(false).announce("1 run", whole);
     let run = repeat::make(&repeat::arguments(url, &flags)?, None, Some(&before.plan))?;
     let qps = run.rates.requests_per_s;
     let within = |low: Option<f64>, high: Option<f64>| Some(low? <= qps && qps <= high?);

@@ -12,6 +12,7 @@ use crate::failure::{Failure, usage};
 use crate::load::cursors;
 use crate::load::input::LoadInput;
 use crate::load::objectives::Objectives;
+use crate::load::shape::IdleWorkers;
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
@@ -55,7 +56,8 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
     objectives.for_levels()?;
     let runner = runner(input, &args, &ladder, objectives, false)?;
     if let (Some(held), Step::Run(level)) = (sweep.levels.first(), ladder.next()) {
-        let (launch, _) = runner.prepared.level(runner.shape(level), true, &runner.stop)?;
+        let (launch, _) =
+            runner.prepared.level(runner.shape(level), IdleWorkers::LeftOut, &runner.stop)?;
         same_load(dir, "levels", &held.run.plan, &launch.plan)?;
     }
     let files = match lock {
@@ -63,7 +65,7 @@ pub fn resume(dir: &Path, given: &SweepArgs) -> Result<u8, Failure> {
         None => SweepFiles::of_sweep(dir, &sweep.name)?,
     };
     let levels = counted(sweep.levels.len() as u64, "level");
-    Live::new(args.quiet, false).say(&format!("plimsoll: keeping {levels} of {}", dir.display()));
+    Live::new(args.quiet).say(&format!("plimsoll: keeping {levels} of {}", dir.display()));
     cursors::go_on(dir, &runner.prepared.input)?;
     carry_out(&runner, ladder, sweep, &files, None)
 }

@@ -166,7 +166,7 @@ impl SweepRunner {
 
     /// What makes the runs of the levels.
     fn series(&self, files: &SweepFiles) -> Result<Series, Failure> {
-        let live = Live::new(self.quiet, self.kind == LevelKind::Rate);
+        let live = Live::new(self.quiet).with_open_loop(self.kind == LevelKind::Rate);
         let mut series = Series::new(live, self.stop.clone());
         series.abort_on = self.abort_on.clone();
         series.profiles = ProfileInto::of(&self.take, files.dir())?;

@@ -35,7 +35,7 @@ impl Runs<'_> {
     /// Says how long so many runs take.
     pub fn announce(&self, runs: u64) {
         let each = self.tuning.duration_ns.saturating_add(self.tuning.warmup_ns);
-        let live = Live::new(self.quiet, false);
+        let live = Live::new(self.quiet);
         live.announce(&counted(runs, "run"), each.saturating_mul(runs));
     }
 

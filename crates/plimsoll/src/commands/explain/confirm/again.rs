@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::load::input::LoadInput;
 use crate::load::objectives::watch;
 use crate::load::script_run::Steps;
-use crate::load::shape::{Shape, threads};
+use crate::load::shape::{IdleWorkers, Shape, threads};
 use crate::profiles::taker::Taker;
 use crate::results::output::{make_folder, write_run};
 use crate::results::{folder::unused, resume};
@@ -95,7 +95,7 @@ impl Again {
         input.settings.check(shape)?;
         shape.check()?;
         if change == Some(Change::TwiceWorkers) {
-            let now = threads(args.load.threads, shape.connections, true)?;
+            let now = threads(args.load.threads, shape.connections, IdleWorkers::LeftOut)?;
             args.load.threads = Some((2 * now).min(shape.connections));
         }
         args.load.threads = args.load.threads.map(|asked| asked.min(shape.connections));
@@ -112,10 +112,10 @@ impl Again {
         let sources = args.observe.sources(input.sources())?;
         let mut prepared = prepare(input, &args.load, args.quiet)?;
         prepared.follows_profile = true;
-        let (launch, _) = prepared.level(shape, false, &self.stop)?;
+        let (launch, _) = prepared.level(shape, IdleWorkers::Refused, &self.stop)?;
         let abort_on = watch(&args.abort, shape.rate_per_s.is_some())?;
         let extras = Extras { abort_on, sources: &sources, taker, journal: None };
-        let mut live = Live::new(args.quiet, shape.rate_per_s.is_some());
+        let mut live = Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some());
         let environment = machine::environment(prepared.files);
         let mut run =
             execute_sampled(&launch, environment, extras, &mut live, &mut Steps::default())?;
