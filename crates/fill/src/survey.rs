@@ -29,6 +29,8 @@ use pools::{Sorted, sort_pools};
 
 pub use unindexed::{SlowRemoval, slow_removals};
 
+/// Values that are listed of a unique column whose conditions may leave it few.
+const MOST_LISTED: usize = 1000;
 /// Rows up to which a whole table is read to learn from it; of more, about so many are.
 const MOST_READ: u64 = 1_000_000;
 /// Keys of rows that are there, kept for each table that others refer to.
@@ -395,4 +397,10 @@ fn free_parents(
         }
     }
     Ok(())
+}
+
+/// Whether a condition names a column, or the one of the table's partitions does.
+fn is_checked(table: &Table, column: usize, partitions: Option<&str>) -> bool {
+    table.checks.iter().any(|check| table.columns_of(check).contains(&column))
+        || partitions.is_some_and(|text| table.named_in(text).contains(&column))
 }

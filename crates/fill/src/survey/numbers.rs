@@ -28,7 +28,7 @@ pub fn find(
     of.highest = of.highest.max(highest);
     let Type::Int { max, .. } = kind else { return Ok(()) };
     // A condition may end them before the type does.
-    let checked = is_checked(table, column);
+    let checked = is_checked(table, column, facts.partitions.as_deref());
     let ends = |highest: i64| checked || max - i128::from(highest) < i128::from(add);
     if of.highest.is_some_and(ends) {
         of.gap = gap(database, table, column, add)?;

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use super::{MOST_LISTED, is_checked};
 use crate::database::Database;
 use crate::error::Result;
 use crate::facts::TableFacts;
 use crate::rows::{pattern_of, places_of, put_in};
 use crate::schema::Table;
-
-/// Values that are listed of a unique column whose conditions may leave it few.
-const MOST_LISTED: usize = 1000;
 
 /// What texts of a column are taken: their highest number, all of them where they are few (`short`, or under conditions),
 /// and the numbers that none has of those that a regular expression counts.
@@ -53,12 +51,6 @@ fn widest_gap(mut taken: Vec<i64>, count: i64) -> (i64, i64) {
     let starts = std::iter::once(0).chain(taken.iter().map(|number| number + 1));
     let gaps = starts.zip(taken.iter().copied().chain([count]).map(|end| end - 1));
     gaps.max_by_key(|(first, last)| last - first).unwrap_or((0, count - 1))
-}
-
-/// Whether a condition names a column, or the one of the table's partitions does.
-fn is_checked(table: &Table, column: usize, partitions: Option<&str>) -> bool {
-    table.checks.iter().any(|check| table.columns_of(check).contains(&column))
-        || partitions.is_some_and(|text| table.named_in(text).contains(&column))
 }
 
 /// The number that tells a text from others: at its end, or where the column's pattern of LIKE has it.
