@@ -159,12 +159,13 @@ fn is_before_any_response(run: &Run, silence: &Silence) -> bool {
 }
 
 /// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run
-/// without a warm-up, lost none of what it was sent, and answered in the end. Not where the load itself varies, which nothing
+/// without a warm-up, lost none of what it was sent, and answered before its window ended. Not where the load itself varies, which nothing
 /// else would judge.
 pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     let lost_none = silence.failed_slots == 0 && silence.ended;
-    constant && lost_none && is_before_any_response(run, silence)
+    let in_window = silence.to_ns < run.totals.duration_ns;
+    constant && lost_none && in_window && is_before_any_response(run, silence)
 }
 
 /// The time at the beginning of the window in which a server that was still starting answered nothing, where that is as long
