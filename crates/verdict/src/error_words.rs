@@ -30,6 +30,8 @@ const ERRORS: [&str; 17] = [
 const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
 /// Members of an object that say so by their value.
 const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
+/// How JSON begins that has names of members, without white space: `[ERROR]` is none.
+const JSON: [&str; 4] = ["{\"", "[{\"", "[[", "[\""];
 /// Names of members whose values say what became of a request.
 const SAYING: [&str; 11] = [
     "status", "state", "result", "outcome", "message", "msg", "code", "type", "reason", "detail",
@@ -81,7 +83,7 @@ pub fn reads_as_error(beginning: &str) -> bool {
     if REFUSALS.iter().any(|refusal| dense.contains(refusal)) {
         return true;
     }
-    if beginning.trim_start().starts_with(['{', '[']) {
+    if JSON.iter().any(|start| dense.starts_with(start)) {
         return json_reads_as_error(beginning);
     }
     is_titled_by_status(&dense) || text_reads_as_error(beginning)
@@ -235,6 +237,8 @@ mod tests {
             (r#"{"id":7,"result":{"code":"TIMEOUT"}}"#, true),
             (r#"[{"error_code":3}]"#, true),
             (r#"{"data":null,"errors":[{"path":["a"]}]}"#, true),
+            ("[ERROR] database connection lost", true),
+            ("{'error': 'no database'}", true),
             // A product, a book, orders, and what is cut off.
             (
                 r#"{"id":3,"name":"Pump","description":"error free, under maintenance contract"}"#,
