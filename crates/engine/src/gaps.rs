@@ -33,7 +33,8 @@ pub(crate) struct Gaps {
 }
 
 impl Gaps {
-    /// Time before `now` does not count.
+    /// Time before `now` does not count. `spent` is read at `now` or shortly before it, so that what the thread waits for a
+    /// processor until the first look is known.
     pub(crate) fn start(&mut self, now: Nanos, spent: Spent) {
         *self = Self { free_until: now, away: 0, read_at: now, spent };
     }

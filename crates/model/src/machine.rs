@@ -34,6 +34,8 @@ pub struct MachineUse {
     /// Time in which this process as a whole did not run, though it would have had a processor: it was stopped, or its
     /// machine was paused.
     pub stopped_ns: Nanos,
+    /// Of such times that ended in the interval, what lies before it.
+    pub stopped_before_ns: Nanos,
     /// How often.
     pub stops: u64,
     /// The longest time of these.
@@ -88,6 +90,8 @@ pub struct Machine {
 pub(crate) struct MachineSum {
     sum: MachineUse,
     seen: bool,
+    /// The length of the interval before; 0 before the first.
+    last_ns: Nanos,
 }
 
 impl MachineSum {
@@ -100,9 +104,17 @@ impl MachineSum {
         sum.slept_ns = sum.slept_ns.saturating_add(interval.slept_ns);
         sum.throttled_ns = sum.throttled_ns.saturating_add(interval.throttled_ns);
         sum.throttled = sum.throttled.saturating_add(interval.throttled);
-        sum.stopped_ns = sum.stopped_ns.saturating_add(interval.stopped_ns);
-        sum.stops = sum.stops.saturating_add(interval.stops);
-        sum.stopped_max_ns = sum.stopped_max_ns.max(interval.stopped_max_ns);
+        // What lies before the window is no part of it: it may be longer than a short one.
+        let in_window_ns =
+            interval.stopped_ns.saturating_add(interval.stopped_before_ns.min(self.last_ns));
+        if in_window_ns > 0 {
+            let whole = interval.stopped_before_ns <= self.last_ns;
+            let longest_ns = if whole { Nanos::MAX } else { in_window_ns };
+            sum.stopped_ns = sum.stopped_ns.saturating_add(in_window_ns);
+            sum.stops = sum.stops.saturating_add(interval.stops);
+            sum.stopped_max_ns = sum.stopped_max_ns.max(interval.stopped_max_ns.min(longest_ns));
+        }
+        self.last_ns = interval.elapsed_ns;
         sum.shares_cores |= interval.shares_cores;
         if let Some(server_ns) = interval.server_ns {
             sum.server_ns = Some(sum.server_ns.unwrap_or(0).saturating_add(server_ns));
@@ -168,6 +180,7 @@ mod tests {
                 throttled_ns: SECOND / 5,
                 throttled: 4,
                 stopped_ns: SECOND / 20,
+                stopped_before_ns: 0,
                 stops: 2,
                 stopped_max_ns: SECOND / 25,
                 stepped_ns,
@@ -188,5 +201,31 @@ mod tests {
         let stops = (machine.stopped_ns, machine.stops, machine.stopped_max_ns);
         assert_eq!((stops, machine.sampled_ns), ((SECOND / 10, 5, SECOND), 2 * SECOND));
         assert_eq!(MachineSum::default().finish(2), None);
+    }
+
+    /// A window of 5 ms, and stops of 20 ms that end in it or at its edges.
+    #[test]
+    fn a_stop_is_shared_by_the_intervals_that_it_lies_in() {
+        const MS: Nanos = SECOND / 1000;
+        let interval = |elapsed_ms: Nanos, in_ms: Nanos, before_ms: Nanos| MachineUse {
+            elapsed_ns: elapsed_ms * MS,
+            stopped_ns: in_ms * MS,
+            stopped_before_ns: before_ms * MS,
+            stops: u64::from(in_ms + before_ms > 0),
+            stopped_max_ns: (in_ms + before_ms) * MS,
+            ..MachineUse::default()
+        };
+        for (name, intervals, expected) in [
+            ("before the window", &[interval(5, 0, 20)][..], (0, 0, 0)),
+            ("from before it", &[interval(5, 1, 19)], (1, 1, 1)),
+            ("in it", &[interval(50, 20, 0)], (20, 1, 20)),
+            ("noted in the next", &[interval(5, 0, 0), interval(50, 16, 4)], (20, 1, 20)),
+            ("from before both", &[interval(5, 0, 0), interval(50, 1, 19)], (6, 1, 6)),
+        ] {
+            let mut sum = MachineSum::default();
+            intervals.iter().for_each(|interval| sum.add(interval));
+            let Machine { stopped_ns, stops, stopped_max_ns, .. } = sum.finish(1).expect("seen");
+            assert_eq!((stopped_ns / MS, stops, stopped_max_ns / MS), expected, "{name}");
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Bodies that read as errors, whatever their status: `{"ok":false}`, `Database connection failed`.
 //!
 //! By words alone, in how a body begins. One endpoint's data may hold such words too, so that nothing but a note is
-//! said of what reads so from the start, and of a body that all others are to be like it is only asked.
+//! said of what reads so from the start, and of a body that all others are to be like it is only asked. In JSON they count in the
+//! names of members, and in values only of members that say what became of a request: a product's description may be of errors.
 
 use model::ResponseKind;
 
@@ -29,6 +30,13 @@ const ERRORS: [&str; 17] = [
 const NOTHING: [&str; 7] = ["null", "false", "0", "\"\"", "[]", "{}", "none"];
 /// Members of an object that say so by their value.
 const REFUSALS: [&str; 2] = ["\"ok\":false", "\"success\":false"];
+/// How JSON begins that has names of members, without white space: `[ERROR]` is none.
+const JSON: [&str; 4] = ["{\"", "[{\"", "[[", "[\""];
+/// Names of members whose values say what became of a request.
+const SAYING: [&str; 11] = [
+    "status", "state", "result", "outcome", "message", "msg", "code", "type", "reason", "detail",
+    "details",
+];
 /// What pages say that a server sends in the place of others, without white space.
 const PHRASES: [&str; 9] = [
     "somethingwentwrong",
@@ -72,21 +80,76 @@ pub fn plain(beginning: Option<&str>) -> String {
 /// Whether a body that begins so tells of an error.
 pub fn reads_as_error(beginning: &str) -> bool {
     let dense = dense(beginning);
-    let said = || REFUSALS.iter().chain(&PHRASES).any(|phrase| dense.contains(phrase));
-    if said() || is_titled_by_status(&dense) {
+    if REFUSALS.iter().any(|refusal| dense.contains(refusal)) {
         return true;
     }
+    if JSON.iter().any(|start| dense.starts_with(start)) {
+        return json_reads_as_error(beginning);
+    }
+    is_titled_by_status(&dense) || text_reads_as_error(beginning)
+}
+
+fn text_reads_as_error(text: &str) -> bool {
+    let dense = dense(text);
+    PHRASES.iter().any(|phrase| dense.contains(phrase)) || has_word_of_errors(text, "")
+}
+
+/// Whether a word is one of errors and, where `then` and what follows it make it the name of a member, that is not empty.
+fn has_word_of_errors(text: &str, then: &str) -> bool {
     let in_word = |c: char| c.is_ascii_alphabetic() || c == '_';
-    let mut rest = beginning;
+    let mut rest = text;
     while let Some(start) = rest.find(in_word) {
         let from = &rest[start..];
-        let (word, then) = from.split_at(from.find(|c| !in_word(c)).unwrap_or(from.len()));
-        if is_of_errors(word) && !says_nothing(then) {
+        let (word, behind) = from.split_at(from.find(|c| !in_word(c)).unwrap_or(from.len()));
+        let following = if behind.is_empty() { then } else { behind };
+        if is_of_errors(word) && !says_nothing(following) {
             return true;
         }
-        rest = then;
+        rest = behind;
     }
     false
+}
+
+/// Whether JSON, which may be cut off, tells of an error: by the name of a member, or by the value of one that says so of the
+/// request, and not of something in a list.
+fn json_reads_as_error(json: &str) -> bool {
+    let (mut lists, mut name, mut rest) = (0_usize, "", json);
+    while let Some(at) = rest.find(['[', ']', '"']) {
+        let (sign, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+        rest = after;
+        match sign {
+            b'[' => lists += 1,
+            b']' => lists = lists.saturating_sub(1),
+            _ => {
+                let (string, then) = after.split_at(end_of_string(after));
+                rest = then.strip_prefix('"').unwrap_or_default();
+                if rest.trim_start().starts_with(':') {
+                    if has_word_of_errors(string, then) {
+                        return true;
+                    }
+                    name = string;
+                } else if lists == 0 && is_saying(name) && text_reads_as_error(string) {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
+
+fn is_saying(name: &str) -> bool {
+    SAYING.iter().any(|saying| name.eq_ignore_ascii_case(saying))
+}
+
+/// Where a string of JSON ends whose first quotation mark is before this text.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = false;
+    let ends = text.find(|c: char| {
+        let is_end = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        is_end
+    });
+    ends.unwrap_or(text.len())
 }
 
 /// Whether a body that begins so asks to log in.
@@ -169,6 +232,23 @@ mod tests {
             (r#"{"ok":true}"#, false),
             ("terror and mirrors", false),
             ("", false),
+            (r#"{"message":"Internal Server Error"}"#, true),
+            (r#"{"message":"The site is under maintenance"}"#, true),
+            (r#"{"id":7,"result":{"code":"TIMEOUT"}}"#, true),
+            (r#"[{"error_code":3}]"#, true),
+            (r#"{"data":null,"errors":[{"path":["a"]}]}"#, true),
+            ("[ERROR] database connection lost", true),
+            ("{'error': 'no database'}", true),
+            // A product, a book, orders, and what is cut off.
+            (
+                r#"{"id":3,"name":"Pump","description":"error free, under maintenance contract"}"#,
+                false,
+            ),
+            (r#"{"title":"Trial and Error"}"#, false),
+            (r#"{"text":"the \"error\": too many requests, try again later"}"#, false),
+            (r#"{"orders":[{"id":1,"status":"failed"},{"id":2,"status":"paid"}]}"#, false),
+            (r#"{"description":"how to handle an err"#, false),
+            (r#"{"error"#, false),
         ] {
             assert_eq!(reads_as_error(text), expected, "{text}");
         }

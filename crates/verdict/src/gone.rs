@@ -88,11 +88,15 @@ impl Gone {
         let Some(silence) = self.silence else {
             return self.sentence_of_a_part(run);
         };
-        let begun = match silence.from_ns.saturating_sub(run.plan.warmup_ns) {
-            0..AT_START => "from the start of the window".to_owned(),
-            _ => format!("{} into the window", after(silence.from_ns)),
+        let never_before = is_before_any_response(run, &silence);
+        let what = if never_before { "served nobody" } else { "stopped answering" };
+        let at_start = silence.from_ns.saturating_sub(run.plan.warmup_ns) < AT_START;
+        let begun = match never_before || at_start {
+            true => "from the start of the window".to_owned(),
+            false => format!("{} into the window", after(silence.from_ns)),
         };
         let until = match self.at_end {
+            true if never_before => "to its end".to_owned(),
             true => "and had not come back at its end".to_owned(),
             false => format!("until {}", after(silence.to_ns)),
         };
@@ -100,7 +104,7 @@ impl Gone {
             0 | 1 => String::new(),
             n => format!(" ({n} times, {} in all)", show_duration(self.away_ns)),
         };
-        format!("the server stopped answering {begun}, {until}{again}: {}", self.words)
+        format!("the server {what} {begun}, {until}{again}: {}", self.words)
     }
 
     /// That some were always served, and others not.
@@ -147,11 +151,44 @@ fn responses_each(run: &Run) -> Option<f64> {
 /// A silence that begins this early in the window is reported as one from the window's start.
 const AT_START: Nanos = 20 * MILLISECOND;
 
-/// Whether the server was gone for a part of the window, or is.
+/// Whether a silence begins a run without a warm-up, with the first arrival of a slow open loop: nobody had been served before.
+fn is_before_any_response(run: &Run, silence: &Silence) -> bool {
+    let rate_per_s = run.plan.rate_per_s.unwrap_or(f64::INFINITY);
+    let first_ns = (SECOND as f64 / rate_per_s) as Nanos;
+    run.plan.warmup_ns == 0 && silence.from_ns < AT_START.max(first_ns)
+}
+
+/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run
+/// without a warm-up, lost none of what it was sent, and answered before its window ended. Not where the load itself varies, which nothing
+/// else would judge.
+pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
+    let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
+    let lost_none = silence.failed_slots == 0 && silence.ended;
+    let in_window = silence.to_ns < run.totals.duration_ns;
+    constant && lost_none && in_window && is_before_any_response(run, silence)
+}
+
+/// The time at the beginning of the window in which a server that was still starting answered nothing, where that is as long
+/// as an absence.
+pub(crate) fn started_late(run: &Run) -> Option<Silence> {
+    let silences = &run.presence.as_ref()?.silences;
+    silences.iter().find(|silence| is_start(run, silence) && away(run, silence)).copied()
+}
+
+/// Whether all of a server's absence is that it was not ready when a run without a warm-up began: it failed what it was sent,
+/// and then was there to the end.
+pub(crate) fn was_not_ready(run: &Run) -> bool {
+    gone(run).is_some_and(|gone| {
+        let began = gone.silence.filter(|silence| is_before_any_response(run, silence));
+        began.is_some() && gone.times == 1 && !gone.at_end
+    })
+}
+
+/// Whether the server was gone for a part of the window, or is. One that was still starting was not ([`started_late`]).
 pub fn gone(run: &Run) -> Option<Gone> {
     let presence = run.presence.as_ref()?;
-    let found: Vec<&Silence> =
-        presence.silences.iter().filter(|silence| away(run, silence)).collect();
+    let is_found = |silence: &&Silence| !is_start(run, silence) && away(run, silence);
+    let found: Vec<&Silence> = presence.silences.iter().filter(is_found).collect();
     let longest = found.iter().max_by_key(|silence| silence.duration_ns());
     let is_cut_off = cut_off(run, presence).is_some_and(|cut| cut >= CUT_OFF);
     let at_once = if longest.is_none() { cut_at_once(run) } else { None };

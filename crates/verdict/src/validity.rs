@@ -81,14 +81,13 @@ pub const RULES: &[Rule] = &[
                     and for longer than its responses take, it served nobody although users waited. Any of these \
                     shows it: attempt after attempt failed or got a server error (more in a row than \
                     the run's share of failures explains); in a closed loop, all of its users failed three times in a \
-                    row at the end (likewise); no response arrived any more, to the \
-                    end of the run; all users waited at once for {STALL} of the window and \
-                    {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
-                    p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); \
-                    the server refused or \
+                    row at the end (likewise); no response arrived any more, to the end of the run; all users waited at once \
+                    for {STALL} of the window and {STALL_TIMES} times the p99 (with a pace or think time, the p90; in an open loop, the \
+                    p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
-                    within two neighbouring blocks of the window, and almost never outside them, \
-                    it did so to {AT_ONCE} of the connections",
+                    within two neighbouring blocks of the window, and almost never outside them, it did so to {AT_ONCE} of the \
+                    connections. A server that responded to nothing at the beginning of a run without a warm-up, and failed \
+                    nothing, was still starting (`not_steady`)",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
                       A note if it was away for less than {MOMENT} of the window, came back, and cut off less than {CUT_OFF}. \
                       If an objective on `available` is decided, the exit code follows that \
@@ -395,10 +394,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::NotSteady,
         condition: "the beginning of the window was worse than its second half by more than the \
-                    run's own noise (warm-up inside the window); or QPS or median response time \
-                    moved by {MOVED} or more throughout the window (the level never settled); or one \
-                    of them became worse at some instant and stayed so; or, in a window of up to some \
-                    seconds, the p10 of the responses since an instant was {APART} times the p90 of those \
+                    run's own noise (warm-up inside the window); or, without a warm-up before it, nothing came in its first {STALL} or \
+                    more, and nothing failed (the server was still starting); or QPS or median response time moved by {MOVED} or more \
+                    throughout the window (the level never settled); or one of them became worse at some instant and stayed so; or, \
+                    in a window of up to some seconds, the p10 of the responses since an instant was {APART} times the p90 of those \
                     before it, or the other way round, of {EACH_SIDE} or more each; or {MISSING} of the load or \
                     more was not there on average because it grew in the window (--ramp); or a \
                     window that ends by count (-n) waited for {WAITED} of its time or more for \
@@ -406,7 +405,7 @@ pub const RULES: &[Rule] = &[
                     {FEWEST} seconds or, in a window of {SHORTEST} or more, parts of seconds with \
                     enough responses each",
         consequence: "LOWER_BOUND when the warm-up of a closed loop lowered QPS by {UNDERSTATED} \
-                      or more: once warm, the server carries more. INVALID at a level of a sweep, when \
+                      or more, or nothing came at first: once warm, the server does better. INVALID at a level of a sweep, when \
                       latency became {TURNED} times as long or as short within it for good, or more, or {CHANGED} times \
                       when the first usable level was measured again at the end: levels before and after are of two \
                       servers. Else a note: the figures depend on how long you measured; of a server that became \

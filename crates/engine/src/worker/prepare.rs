@@ -49,6 +49,11 @@ impl Worker {
             self.job.barrier.end(0);
         }
         if all_tried || given_up || self.stop_requested() {
+            // Read again until the start is known: what the worker waits for a processor from here to its first look behind the
+            // start is no gap.
+            if self.job.barrier.start().is_none() {
+                self.gaps.start(0, (self.job.spent)());
+            }
             self.job.barrier.ready(self.job.worker, net.now());
         }
         match self.job.barrier.start() {
@@ -73,8 +78,6 @@ impl Worker {
                 self.conns[j].began = 0;
             }
         }
-        let spent = (self.job.spent)();
-        self.recorder.start(spent);
-        self.gaps.start(0, spent);
+        self.recorder.start((self.job.spent)());
     }
 }

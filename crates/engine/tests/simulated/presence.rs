@@ -236,6 +236,50 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
+/// A server that is still starting when a run without a warm-up begins was never gone; one that had served before was, however
+/// early in the window, and a healthy one neither.
+#[test]
+fn a_server_that_is_still_starting_is_called_that() {
+    let steady = |run: &Run| {
+        let mut reasons = run.validity.reasons.iter();
+        let found = reasons.find(|reason| reason.code == ReasonCode::NotSteady);
+        found.map(|reason| (reason.consequence, reason.text.clone()))
+    };
+    let until = 12 * SECOND / 10;
+    for load in [closed(20), open(400.0, 400), open(8.0, 100)] {
+        let load = load.with(|plan| plan.duration_ns = Some(6 * SECOND));
+        let cold = stalled(&load, (0, until), 2 * MILLISECOND);
+        assert_eq!(finding(&cold), None, "{:?}", cold.validity);
+        let (consequence, text) = steady(&cold).expect("named");
+        assert_eq!(consequence, Verdict::LowerBound, "{text}");
+        assert!(text.contains("--warmup"), "{text}");
+        assert_eq!(cold.validity.verdict, Verdict::LowerBound, "{:?}", cold.validity);
+
+        let warm = stalled(&load, (0, 0), 2 * MILLISECOND);
+        assert_eq!((finding(&warm), steady(&warm)), (None, None));
+
+        let load = load.with(|plan| plan.warmup_ns = SECOND);
+        let stopped = stalled(&load, (SECOND, SECOND + until), 2 * MILLISECOND);
+        let (consequence, text) = finding(&stopped).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("the server stopped answering"), "{text}");
+    }
+}
+
+#[test]
+fn a_server_that_refuses_with_errors_until_it_is_ready_never_stopped() {
+    let load = open(400.0, 20).with(|plan| plan.duration_ns = Some(6 * SECOND));
+    let reply = |request: NthRequest| {
+        let bytes = if request.at < SECOND { ERROR } else { OK };
+        Some(Reply { after: 2 * MILLISECOND, ..Reply::bytes(bytes) })
+    };
+    let run = judged(drive(&load, |world| scripted(world, &load.request, reply).0).run);
+    let (consequence, text) = finding(&run).expect("named");
+    assert_eq!(consequence, Verdict::Invalid, "{text}");
+    assert!(text.contains("served nobody from the start of the window, until 1."), "{text}");
+    assert!(text.contains("let a warm-up pass first (--warmup)"), "{text}");
+}
+
 #[test]
 fn a_stall_of_less_than_a_second_is_named_where_it_is_a_tenth_of_the_window() {
     for load in [closed(5), open(300.0, 400)] {

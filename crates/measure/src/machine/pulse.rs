@@ -33,7 +33,10 @@ pub(super) struct Pulse {
 #[derive(Debug, Default)]
 struct Beating {
     ended: AtomicBool,
+    /// When it was asked last.
+    taken_ns: AtomicU64,
     stopped_ns: AtomicU64,
+    before_ns: AtomicU64,
     stops: AtomicU64,
     longest_ns: AtomicU64,
 }
@@ -42,6 +45,8 @@ struct Beating {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Stops {
     pub(super) sum_ns: Nanos,
+    /// Of a stop that lasted from before then, the time until then.
+    pub(super) before_ns: Nanos,
     pub(super) count: u64,
     pub(super) longest_ns: Nanos,
 }
@@ -60,9 +65,15 @@ impl Pulse {
 
     /// What came since the last call.
     pub(super) fn take(&self) -> Stops {
-        let Beating { stopped_ns, stops, longest_ns, .. } = &*self.beating;
+        let Beating { taken_ns, stopped_ns, before_ns, stops, longest_ns, .. } = &*self.beating;
         let take = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
-        Stops { sum_ns: take(stopped_ns), count: take(stops), longest_ns: take(longest_ns) }
+        taken_ns.store(clock::now(), Ordering::Relaxed);
+        Stops {
+            sum_ns: take(stopped_ns),
+            before_ns: take(before_ns),
+            count: take(stops),
+            longest_ns: take(longest_ns),
+        }
     }
 }
 
@@ -85,15 +96,18 @@ fn beat(to: &Beating) {
         if to.ended.load(Ordering::Relaxed) {
             return;
         }
-        let late_ns = clock::now().saturating_sub(due_ns);
+        let now_ns = clock::now();
+        let late_ns = now_ns.saturating_sub(due_ns);
         unread += 1;
         if late_ns < LEAST && unread < READ_EVERY {
             continue;
         }
-        let before_ns = std::mem::replace(&mut queued_ns, clock::thread_queued());
+        let read_ns = std::mem::replace(&mut queued_ns, clock::thread_queued());
         unread = 0;
-        if let Some(stopped_ns) = stopped(late_ns, queued_ns.saturating_sub(before_ns)) {
-            to.stopped_ns.fetch_add(stopped_ns, Ordering::Relaxed);
+        if let Some(stopped_ns) = stopped(late_ns, queued_ns.saturating_sub(read_ns)) {
+            let before_ns = before(to.taken_ns.load(Ordering::Relaxed), now_ns, stopped_ns);
+            to.before_ns.fetch_add(before_ns, Ordering::Relaxed);
+            to.stopped_ns.fetch_add(stopped_ns - before_ns, Ordering::Relaxed);
             to.stops.fetch_add(1, Ordering::Relaxed);
             to.longest_ns.fetch_max(stopped_ns, Ordering::Relaxed);
         }
@@ -105,6 +119,11 @@ fn stopped(late_ns: Nanos, queued_ns: Nanos) -> Option<Nanos> {
     Some(late_ns.saturating_sub(queued_ns)).filter(|stopped_ns| *stopped_ns >= LEAST)
 }
 
+/// How much of a stop of this length that ended at `now_ns` lies before an instant.
+fn before(instant_ns: Nanos, now_ns: Nanos, stopped_ns: Nanos) -> Nanos {
+    instant_ns.saturating_sub(now_ns.saturating_sub(stopped_ns)).min(stopped_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +133,12 @@ mod tests {
         assert_eq!(stopped(40 * MILLISECOND, MILLISECOND), Some(39 * MILLISECOND));
         assert_eq!(stopped(40 * MILLISECOND, 38 * MILLISECOND), None);
         assert_eq!(stopped(MILLISECOND, 0), None);
+    }
+
+    #[test]
+    fn a_stop_may_lie_before_an_instant_in_part() {
+        for (instant, part) in [(0, 0), (60, 0), (75, 15), (100, 40), (110, 40)] {
+            assert_eq!(before(instant, 100, 40), part, "{instant}");
+        }
     }
 }

@@ -78,6 +78,7 @@ impl Watch {
             steal_ns: since(before.steal_ns, now.steal_ns),
             throttled_ns: since(before.throttled.time_ns, now.throttled.time_ns),
             stopped_ns: stops.sum_ns,
+            stopped_before_ns: stops.before_ns,
             stops: stops.count,
             stopped_max_ns: stops.longest_ns,
             throttled: now.throttled.periods.saturating_sub(before.throttled.periods),

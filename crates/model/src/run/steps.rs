@@ -89,16 +89,19 @@ impl WorkerSum {
         self.steps.extend(steps.iter().take(room));
     }
 
-    /// What its core was used for. The kernel counts a wait when it ends, so that some of it may lie before a short window.
-    pub(super) fn share(&self) -> WorkerShare {
-        let ratio = |nanos: Nanos| match self.wall_ns {
+    /// What its core was used for in a window of this length. The kernel counts a wait when it ends, so that some of it may lie
+    /// before a short window. Gaps are cut off at its edges, and one that began before it delays the reading with which
+    /// its wall time begins.
+    pub(super) fn share(&self, window_ns: Nanos) -> WorkerShare {
+        let share = |nanos: Nanos, of: Nanos| match of {
             0 => 0.0,
-            wall => (nanos as f64 / wall as f64).min(1.0),
+            of => (nanos as f64 / of as f64).min(1.0),
         };
+        let ratio = |nanos: Nanos| share(nanos, self.wall_ns);
         WorkerShare {
             busy_ratio: ratio(self.cpu_ns),
             queued_ratio: ratio(self.queued_ns),
-            paused_ratio: ratio(self.paused_ns),
+            paused_ratio: share(self.paused_ns, window_ns),
             paused_max_ns: self.paused_max_ns,
             pauses: self.pauses,
             page_ins: self.page_ins,
@@ -121,9 +124,9 @@ mod tests {
             ..WorkerUse::default()
         };
         let mut sum = WorkerSum::default();
-        assert_eq!(sum.share().queued_ratio, 0.0);
+        assert_eq!(sum.share(1_000).queued_ratio, 0.0);
         sum.add(&used);
-        let share = sum.share();
+        let share = sum.share(1_000);
         assert_eq!((share.busy_ratio, share.queued_ratio), (0.3, 1.0));
     }
 
@@ -133,7 +136,18 @@ mod tests {
         let mut sum = WorkerSum::default();
         sum.add(&WorkerUse { wall_ns: 1_000, paused_ns: 50, paused_max_ns: 50, ..gap.clone() });
         sum.add_drain(&gap);
-        let share = sum.share();
+        let share = sum.share(1_000);
         assert_eq!((share.paused_ratio, share.paused_max_ns, share.pauses), (0.05, 80, 2));
+    }
+
+    /// The worker is seen again 400 ns into a window of 1,000 ns, and reads its clocks only then.
+    #[test]
+    fn a_gap_over_the_windows_beginning_takes_what_it_took_of_the_window() {
+        let mut sum = WorkerSum::default();
+        sum.add(&WorkerUse { wall_ns: 600, paused_ns: 400, cpu_ns: 300, ..WorkerUse::default() });
+        let share = sum.share(1_000);
+        assert_eq!((share.paused_ratio, share.busy_ratio), (0.4, 0.5));
+        sum.paused_ns = 2_000;
+        assert_eq!((sum.share(1_000).paused_ratio, sum.share(0).paused_ratio), (1.0, 0.0));
     }
 }

@@ -169,7 +169,8 @@ impl Sums {
 
     pub(super) fn generator(&self, cpus: u32) -> Generator {
         let cpu_ns = self.workers.iter().map(WorkerSum::cpu_ns).fold(0, Nanos::saturating_add);
-        let workers = self.workers.iter().map(WorkerSum::share).collect();
+        let window_ns = self.totals.duration_ns;
+        let workers = self.workers.iter().map(|sum| sum.share(window_ns)).collect();
         let cpu_ns_per_request =
             if self.responses_done > 0 { cpu_ns as f64 / self.responses_done as f64 } else { 0.0 };
         let machine = self.machine.finish(cpus);

@@ -227,6 +227,12 @@ fn a_server_that_stood_still_is_not_short_of_workers() {
     run.presence.get_or_insert_default().silences =
         vec![Silence { from_ns: 2 * SECOND, to_ns: 3 * SECOND, ended: true, ..Silence::default() }];
     assert!(!codes(&run).contains(&"server.too_few_workers".to_owned()), "{:?}", codes(&run));
+    // For less than what counts as a silence: one sample of three shows those who waited meanwhile.
+    run.presence.get_or_insert_default().silences.clear();
+    let figures = &mut run.observed.as_mut().unwrap().sources[1].figures;
+    let queue = figures.get_mut("listen.queue{0.0.0.0:80}").unwrap();
+    (queue.min, queue.max) = (0.0, 18.0);
+    assert_eq!(codes(&run), ["none"]);
 }
 
 #[test]

@@ -17,8 +17,8 @@ const WAITING: (f64, f64) = (1.0, 0.5);
 /// The share of the requests on their way that must lie unread, and the share of a core that the busiest thread may use
 /// meanwhile: one that is busy reads late for another reason.
 const UNREAD: (f64, f64) = (0.2, 0.85);
-/// The part of the most that a sample showed which must lie unread on average: what stands still at times leaves many
-/// unread at times.
+/// The part of the most that a sample showed which must lie unread, or wait to be accepted, on average: what stands still at
+/// times leaves many unread at times.
 const ALWAYS: f64 = 0.5;
 /// Processors that a server uses whose threads pass an interpreter's lock around: they read late for that.
 const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
@@ -92,7 +92,8 @@ pub(super) fn too_few_workers(facts: &Facts<'_>) -> Outcome {
         let ours = |at: &str| ports.iter().any(|port| at.rsplit(':').next() == Some(port));
         let queues = host.labelled("listen.queue").filter(|(at, _)| ours(at));
         let (at, queue) = queues.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-        let found = queue.mean >= WAITING.0 && is_idle(server, used);
+        let always = queue.mean >= ALWAYS * queue.max;
+        let found = queue.mean >= WAITING.0 && always && is_idle(server, used);
         Some(found.then(|| {
             let sentence = format!(
                 "The server has too few workers: it lets {} wait to be accepted, and its processors are idle.",

@@ -4,12 +4,12 @@ use model::{ReasonCode, Run};
 
 use super::failing::{failed_by_checks, failures_are_slow};
 use super::generator::had_enough_connections;
-use super::responses::ended_in_warmup;
+use super::responses::{ended_in_warmup, sent_nothing};
 use super::steady::slowed_down;
 use super::users::all_left;
 use super::window::shows_no_rate;
 use super::{RULES, Rule};
-use crate::gone::is_counted_by_available;
+use crate::gone::{is_counted_by_available, was_not_ready};
 use crate::refused::failed_alike;
 
 /// What to do about it, in full and in one line.
@@ -26,6 +26,13 @@ const SLOWED_DOWN: Advice = (
 const ALL_LEFT: Advice = (
     "Find out what stopped the server then (its log, a pause of its process, a lock), and measure again.",
     "no user was served any more: find out what stopped the server",
+);
+
+/// Of a server that was not there at first, in a run without a warm-up.
+const NOT_READY: Advice = (
+    "If it was still starting, measure when it is ready, or let a warm-up pass first (--warmup); else find out why it served \
+     nobody then.",
+    "the server was not ready at first: use --warmup",
 );
 
 /// Of a server that sent errors alone, which an objective on `available` does not count.
@@ -66,12 +73,20 @@ const CUT_SHORT: Advice = (
 /// Of a run that was ended before anything counted.
 const WAIT_LONGER: &str = "Let it run for longer than its warm-up (--warmup).";
 
+/// Of a run whose window was over before anything was sent.
+const SENT_NOTHING: Advice = (
+    "Measure for longer than users or arrivals wait before the first request (-d).",
+    "nothing was sent: measure longer (-d)",
+);
+
 impl Rule {
     /// What to do about what this rule found in a run, in full and in one line: what the table says, unless what happened
     /// asks for something else.
     pub(super) fn advice_on(&self, run: &Run) -> Advice {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
+            ReasonCode::NoResponses if sent_nothing(run) => SENT_NOTHING,
+            ReasonCode::ServerGone if was_not_ready(run) => NOT_READY,
             ReasonCode::ServerGone if !is_counted_by_available(run) => SENT_ERRORS,
             ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
             ReasonCode::FastErrors if failed_alike(run).is_some() => FAILED_ALIKE,

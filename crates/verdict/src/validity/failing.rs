@@ -2,7 +2,7 @@
 
 use model::slices::Slice;
 use model::timeline::Point;
-use model::units::show_duration;
+use model::units::{SECOND, show_duration};
 use model::{Block, ErrorClass, Nanos, Presence, Run, Verdict};
 
 use super::responses::shown;
@@ -26,6 +26,8 @@ const ENOUGH: u64 = 20;
 const FEWEST_UNTIL: usize = 3;
 /// Failures without a response, for each with one, up to which slices say when responses failed.
 const OTHERS: f64 = 0.1;
+/// The deviation of successes from one part of the window to the next, over their mean, up to which they hold.
+const HOLDS: f64 = 0.15;
 /// Times the response time of the window's beginning from which on a server is overloaded.
 const SLOWER: f64 = 1.5;
 
@@ -80,7 +82,13 @@ fn failing_responses(run: &Run) -> Option<Finding> {
     let since = began.map_or_else(String::new, |began| {
         let at = show_duration(began.at_ns.saturating_sub(run.plan.warmup_ns));
         let [before, since] = [began.before, began.since].map(share);
-        format!(", {before} of {of} until {at} into the window and {since} since, to the end")
+        // Something broke, or it is what a limit on the rate does once its burst is used up.
+        let held = began.held_per_s.filter(|_| commonest.is_some_and(|(status, _)| status == 503));
+        let held = held.map_or_else(String::new, |per_s| {
+            let per_s = rate(per_s);
+            format!("; successes hold at {per_s}/s since, as under a limit on the rate, or where some of several instances fail")
+        });
+        format!(", {before} of {of} until {at} into the window and {since} since, to the end{held}")
     });
     let evidence = format!(
         "{} of {} responses ({}) were failures{named}{took}{since}{like}; {}/s were carried{advice}",
@@ -163,6 +171,8 @@ struct Began {
     /// Shares of the attempts, or of the users' time, until then and since.
     before: f64,
     since: f64,
+    /// How many succeeded a second since, where that was the same all the time.
+    held_per_s: Option<f64>,
 }
 
 /// That responses began to fail in the middle, and went on: something broke. Not where they had become slower
@@ -270,7 +280,8 @@ impl Failures {
         let begins = rises && self.stay(since, after) && rare && many && !slower;
         let inside = self.share_of_one(&until[at - 1]) > before + FAILING / 2.0;
         let first = if inside { &until[at - 1] } else { &since[0] };
-        begins.then_some(Began { at_ns: first.start_ns, before, since: after })
+        let held_per_s = held(since).filter(|_| self.filling.is_none());
+        begins.then_some(Began { at_ns: first.start_ns, before, since: after, held_per_s })
     }
 
     /// Whether they came to the end. Users that begin together fail together, with nothing between for as long as that takes.
@@ -300,6 +311,18 @@ impl Failures {
             None => sum(parts, |part| part.attempts),
         }
     }
+}
+
+/// How many attempts succeeded a second in each of several parts, if as many did in all of them.
+fn held(parts: &[Part]) -> Option<f64> {
+    let per_s = |part: &Part| {
+        let succeeded = part.attempts.saturating_sub(part.failed) as f64;
+        succeeded * SECOND as f64 / part.duration_ns.max(1) as f64
+    };
+    let mean = parts.iter().map(per_s).sum::<f64>() / parts.len() as f64;
+    let squares: f64 = parts.iter().map(|part| (per_s(part) - mean).powi(2)).sum();
+    let deviation = (squares / parts.len() as f64).sqrt();
+    (parts.len() >= FEWEST_UNTIL && mean > 0.0 && deviation <= HOLDS * mean).then_some(mean)
 }
 
 fn failed(parts: &[Part]) -> f64 {

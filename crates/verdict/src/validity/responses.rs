@@ -22,6 +22,18 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
         return Some((Verdict::Invalid, evidence));
     }
     let window = show_duration(run.totals.duration_ns);
+    if sent_nothing(run) {
+        let whose = match run.plan.rate_per_s {
+            Some(_) => "no arrival was due so soon",
+            None => {
+                "all users wait for longer before their first request, as the delay() of a script or a ramp may ask of them"
+            }
+        };
+        let evidence = format!(
+            "nothing was sent in {window}, though the server let connections open: {whose}"
+        );
+        return Some((Verdict::Invalid, evidence));
+    }
     let attempts = grouped(run.totals.attempts as f64, 0);
     let s = if run.totals.attempts == 1 { "" } else { "s" };
     let mut evidence = format!("no response arrived in {window}, of {attempts} attempt{s}");
@@ -56,6 +68,13 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
 pub(super) fn ended_in_warmup(run: &Run) -> bool {
     let warm = |point: &Point| point.phase == "warmup" && point.requests_per_s > 0.0;
     run.interrupted && run.totals.attempts == 0 && run.timeline.iter().any(warm)
+}
+
+/// Whether a run asked for nothing in its window, though it could have: nothing is said against the URL then.
+pub(super) fn sent_nothing(run: &Run) -> bool {
+    let totals = &run.totals;
+    let opened = totals.connects > 0 && totals.limits.is_empty();
+    totals.attempts == 0 && opened && totals.errors.total() == 0
 }
 
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {

@@ -15,7 +15,7 @@ use self::stalls::stalls;
 use super::Finding;
 use crate::dips::words as dip_in_words;
 use crate::figures::{often, percent, rate};
-use crate::gone::gone;
+use crate::gone::{gone, started_late};
 use statistics::order::median;
 
 /// Seconds of the timeline, or parts of them, below which nothing is judged.
@@ -142,7 +142,21 @@ fn departure(run: &Run) -> Option<Departure> {
             .or_else(|| never_settled(qps, &p50))
             .or_else(|| worsened(&levels, qps, &p50))
     });
-    found.or_else(|| apart(run))
+    let found = found.or_else(|| apart(run));
+    // Which says also how much more the server carries once it is warm.
+    let is_bound = found.as_ref().is_some_and(|found| found.finding.0 == Verdict::LowerBound);
+    if is_bound { found } else { starting(run).or(found) }
+}
+
+/// A server that was still starting when a run without a warm-up began: arrivals waited for it, which no later ones do.
+fn starting(run: &Run) -> Option<Departure> {
+    let silence = started_late(run)?;
+    let evidence = format!(
+        "no response came in the first {} of the window, and the server answered from then on, as one that was still \
+         starting: true QPS is no lower, and true latencies are no higher",
+        show_duration(silence.to_ns)
+    );
+    Some(Departure { finding: (Verdict::LowerBound, evidence), slower: false })
 }
 
 /// As [`not_steady`], or the load was not: what was measured is not what the server does with all of it.

@@ -125,6 +125,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
         ReasonCode::ClockJumped => vec![("STEPPED", time(machine::STEPPED_NS))],
         ReasonCode::NotSteady => vec![
             ("MOVED", share(steady::MOVED - 1.0)),
+            ("STALL", share(gone::STALL.0)),
             ("FEWEST", steady::FEWEST.to_string()),
             ("SHORTEST", time(steady::SHORTEST_NS)),
             ("APART", grouped(steady::apart::APART, 0)),

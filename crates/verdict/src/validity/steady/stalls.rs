@@ -8,7 +8,7 @@ use statistics::order::median;
 
 use super::window;
 use crate::figures::{often, percent};
-use crate::gone::{STALL, STALL_TIMES, gone};
+use crate::gone::{STALL, STALL_TIMES, gone, is_start};
 
 /// Stalls from which on even distances are no chance.
 pub(crate) const FEWEST: usize = 6;
@@ -74,8 +74,8 @@ pub(super) fn unserved(run: &Run) -> Option<String> {
     }
     let least_ns = UNSERVED_NS.max(STALL_TIMES.saturating_mul(run.service_ns.p99));
     let silences = run.presence.iter().flat_map(|presence| &presence.silences);
-    // Where attempts failed meanwhile, users did not wait.
-    let waited = silences.filter(|silence| silence.failed_slots == 0);
+    // Where attempts failed meanwhile, users did not wait; and a server that is still starting does not stall.
+    let waited = silences.filter(|silence| silence.failed_slots == 0 && !is_start(run, silence));
     let lengths: Vec<Nanos> =
         waited.map(Silence::duration_ns).filter(|&length| length >= least_ns).collect();
     let all_ns = lengths.iter().copied().fold(0, Nanos::saturating_add);

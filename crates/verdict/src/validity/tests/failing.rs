@@ -93,6 +93,38 @@ fn a_server_that_sheds_what_only_some_requests_wait_for_is_overloaded() {
     assert_eq!(of_halves(200, [10, 20, 20, 60, 60], [2, 10, 20, 20, 20]), Verdict::Valid);
 }
 
+/// As nginx's limit_req has it, which lets a burst pass: nothing broke.
+#[test]
+fn errors_beside_which_successes_hold_at_a_rate_may_be_a_limits() {
+    let told = |status: u16, succeeded_at: fn(u64) -> u64| {
+        let (_, _, text) = judged(open(), |run| {
+            run.blocks = (0..10)
+                .map(|at| {
+                    let mut block = model::Block {
+                        start_ns: at * SECOND,
+                        duration_ns: SECOND,
+                        attempts: 200,
+                        response_mean_ns: MILLISECOND,
+                        ..Default::default()
+                    };
+                    block.errors.add(ErrorClass::Status, 200 - succeeded_at(at));
+                    block
+                })
+                .collect();
+            let failed: u64 = (0..10).map(|at| 200 - succeeded_at(at)).sum();
+            (run.totals.attempts, run.totals.requests) = (2_000, 2_000);
+            run.totals.succeeded = 2_000 - failed;
+            run.totals.errors.add(ErrorClass::Status, failed);
+            run.totals.statuses = [(200, 2_000 - failed), (status, failed)].into();
+        });
+        assert!(text.contains("until 5.00s into the window"), "{text}");
+        text.contains("; successes hold at 100/s since, as under a limit on the rate")
+    };
+    assert!(told(503, |at| if at < 5 { 200 } else { 100 }));
+    assert!(!told(502, |at| if at < 5 { 200 } else { 100 }));
+    assert!(!told(503, |at| if at < 5 { 200 } else { 60 + 40 * (at % 3) }));
+}
+
 /// Users that wait 2.5 s for an error leave seconds without any between.
 #[test]
 fn errors_that_come_in_waves_stay_all_the_same() {

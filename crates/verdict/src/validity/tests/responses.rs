@@ -2,6 +2,25 @@
 
 use super::*;
 
+/// As a script's delay() may have it, which is longer than the window.
+#[test]
+fn nothing_is_said_against_a_url_that_was_not_asked() {
+    let told = |run: Run, connects: u64| {
+        let (verdict, codes, text) = judged(run, |run| {
+            run.totals = model::run::Totals { connects, duration_ns: SECOND, ..Default::default() };
+            run.rates = Default::default();
+        });
+        assert_eq!((verdict, codes[0]), (Verdict::Invalid, ReasonCode::NoResponses), "{text}");
+        text
+    };
+    let text = told(closed(), 10);
+    assert!(text.contains("nothing was sent in 1.00s"), "{text}");
+    assert!(text.contains("delay() of a script") && text.contains("(-d)."), "{text}");
+    assert!(!text.contains("Check that the URL"), "{text}");
+    assert!(told(open(), 10).contains("no arrival was due so soon"));
+    assert!(told(closed(), 0).contains("no response arrived in 1.00s, of 0 attempts"));
+}
+
 #[test]
 fn rules_about_responses() {
     check(vec![
