@@ -192,6 +192,11 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
     if text.is_empty() {
         return usage("the URL is empty: is the variable set that it is taken from?");
     }
+    if text.starts_with(['"', '\'', '`', '\u{201c}', '\u{2018}']) {
+        return usage(format!(
+            "`{text}` begins with a quotation mark, which no URL has: leave it out"
+        ));
+    }
     if text.starts_with('/') && !text.starts_with("//") {
         return usage(format!(
             "`{text}` is a path, and no file is there: a URL names the server before it, as in \
@@ -443,6 +448,14 @@ mod tests {
         ] {
             let told = Destination::parse(typed).unwrap_err().to_string();
             assert!(told.ends_with(&format!(": {flag}")), "{typed}: {told}");
+        }
+    }
+
+    #[test]
+    fn quotation_marks_are_no_part_of_a_url() {
+        for typed in ["\"http://h/\"", "'http://h/'", "\u{201c}http://h/\u{201d}"] {
+            let told = Destination::parse(typed).unwrap_err().to_string();
+            assert!(told.contains("begins with a quotation mark"), "{told}");
         }
     }
 
