@@ -419,27 +419,11 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
 /// Commands of other tools, and words that one tries, with what to type here.
 pub(super) const COMMANDS: &[(&[&str], &str)] = &[
     (
-        &[
-            "bench",
-            "benchmark",
-            "load",
-            "test",
-            "attack",
-            "hit",
-            "get",
-            "start",
-            "stress",
-            "perf",
-            "curl",
-            "ab",
-            "hey",
-            "oha",
-            "k6",
-            "vegeta",
-            "bombardier",
-            "siege",
-            "autocannon",
-        ],
+        &["bench", "benchmark", "load", "test", "attack", "hit", "get", "start", "stress", "perf"],
+        "a load is `plimsoll run URL`",
+    ),
+    (
+        &["curl", "ab", "hey", "oha", "k6", "vegeta", "bombardier", "siege", "autocannon"],
         "a load is `plimsoll run URL`",
     ),
     (
