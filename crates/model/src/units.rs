@@ -122,7 +122,9 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     let number = per_second.unwrap_or(number);
     let value = parse_si(number, "a rate per second such as 1000, 2.5 or 20k")?;
     if value <= 0.0 {
-        return Err(UnitError::new(format!("a rate must be above zero, not `{text}`")));
+        // What a list makes of `1,000`.
+        let hint = if number == "000" { "; a thousand is written 1000" } else { "" };
+        return Err(UnitError::new(format!("a rate must be above zero, not `{text}`{hint}")));
     }
     if value > 1e9 {
         return Err(UnitError::new(format!(
@@ -332,6 +334,8 @@ mod tests {
         let wanted = "`1,000` is not read as one number: write 1000";
         assert_eq!(parse_count("1,000").map_err(refused), Err(wanted.to_owned()));
         assert_eq!(parse_rate("1,000").map_err(refused), Err(wanted.to_owned()));
+        let in_a_list = parse_rate("000").unwrap_err().to_string();
+        assert!(in_a_list.contains("a thousand is written 1000"), "{in_a_list}");
         let list = parse_count("1,8,64").unwrap_err().to_string();
         assert!(list.contains("is a list"), "{list}");
     }

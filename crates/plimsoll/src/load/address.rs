@@ -50,12 +50,6 @@ impl Destination {
     /// On anything but an http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
-        if let Some(rest) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix:")) {
-            let (path, target) = socket_and_target(rest);
-            return usage(format!(
-                "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/{target}"
-            ));
-        }
         if std::fs::metadata(text).is_ok_and(|about| about.file_type().is_socket()) {
             return usage(format!(
                 "`{text}` is a Unix socket: use --unix {text} http://localhost/"
@@ -191,6 +185,12 @@ pub fn target(typed: &str) -> Result<String, Failure> {
 fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
     if text.is_empty() {
         return usage("the URL is empty: is the variable set that it is taken from?");
+    }
+    if let Some(rest) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix:")) {
+        let (path, target) = socket_and_target(rest);
+        return usage(format!(
+            "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/{target}"
+        ));
     }
     if text.starts_with(['"', '\'', '`', '\u{201c}', '\u{2018}']) {
         return usage(format!(

@@ -306,7 +306,7 @@ fn relation(part: Part<'_>) -> Result<(Relation, Part<'_>), ObjectiveError> {
 fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
     if let Some(at) = part.text.find(',') {
         let comma = part.slice(at, at + 1);
-        let message = match ungrouped(part.text) {
+        let message = match ungrouped(part.text.trim()) {
             Some(plain) => format!("a limit has no commas: write {plain}"),
             None => "one objective at a time: give the flag again for the next".to_owned(),
         };

@@ -95,8 +95,8 @@ fn what_to_name(folder: &Path) -> String {
     let shown = folder.display();
     if folder.join(COMPARE_JSON).exists() {
         return format!(
-            ": it is a comparison, which `plimsoll report {shown}` prints; of its runs, name {shown}/round-01-old and \
-             {shown}/round-01-new"
+            ": it is a comparison, which `plimsoll report {shown}` prints; name two of its runs, such as \
+             {shown}/round-01-old and {shown}/round-01-new"
         );
     }
     if folder.join(SEARCH_JSON).exists() {
