@@ -199,7 +199,7 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
     }
     if text.starts_with('/') && !text.starts_with("//") {
         return usage(format!(
-            "`{text}` is a path, and no file is there: a URL names the server before it, as in \
+            "`{text}` is a path, and not that of a file: a URL names the server before it, as in \
              http://127.0.0.1:8080{text}"
         ));
     }
