@@ -122,7 +122,9 @@ pub fn parse_rate(text: &str) -> Result<f64, UnitError> {
     let number = per_second.unwrap_or(number);
     let value = parse_si(number, "a rate per second such as 1000, 2.5 or 20k")?;
     if value <= 0.0 {
-        return Err(UnitError::new(format!("a rate must be above zero, not `{text}`")));
+        // What a list makes of `1,000`.
+        let hint = if number == "000" { "; a thousand is written 1000" } else { "" };
+        return Err(UnitError::new(format!("a rate must be above zero, not `{text}`{hint}")));
     }
     if value > 1e9 {
         return Err(UnitError::new(format!(
@@ -166,7 +168,22 @@ fn split_number<'a>(text: &'a str, wanted: &str) -> Result<(f64, &'a str), UnitE
     if !number.is_finite() {
         return Err(UnitError::new(format!("`{text}` is too large; expected {wanted}")));
     }
+    if let Some(plain) = ungrouped(text) {
+        return Err(UnitError::new(format!("`{text}` is not read as one number: write {plain}")));
+    }
     Ok((number, text[end..].trim_start()))
+}
+
+/// The text without the separators of its first number, where that stands in groups of three digits as results show it:
+/// `1000s` of `1,000s`. It is refused rather than read: a list of three-digit numbers looks the same.
+pub fn ungrouped(text: &str) -> Option<String> {
+    let separators = [',', '_'];
+    let ends = |c: char| !c.is_ascii_digit() && !separators.contains(&c);
+    let (number, rest) = text.split_at(text.find(ends).unwrap_or(text.len()));
+    let (first, others) = number.split_once(separators)?;
+    let in_groups =
+        (1..=3).contains(&first.len()) && others.split(separators).all(|group| group.len() == 3);
+    in_groups.then(|| format!("{}{rest}", number.replace(separators, "")))
 }
 
 /// Shows a duration with three significant digits in the unit that fits: `85.3us`, `4.33ms`, `1.20s`. What would be
@@ -266,6 +283,7 @@ mod tests {
             ("inf", "not a duration"),
             ("1m30", "needs a unit"),
             ("1m30x", "unknown unit `x`"),
+            ("1,000ms", "`1,000ms` is not read as one number: write 1000ms"),
             ("1h1s1h", "`h` stands twice or too late"),
             ("1s30m", "`m` stands twice or too late"),
         ] {
@@ -294,6 +312,32 @@ mod tests {
         assert!(parse_rate("0").is_err());
         assert!(parse_rate("-3").is_err());
         assert!(parse_rate("5G").is_err());
+    }
+
+    #[test]
+    fn numbers_in_groups_of_three_digits_are_answered_by_how_to_write_them() {
+        for (text, plain) in [
+            ("1,000", Some("1000")),
+            ("1_000", Some("1000")),
+            ("12,345,678", Some("12345678")),
+            ("1,000.5", Some("1000.5")),
+            ("1,8,64", None),
+            ("1,000,", None),
+            ("1000,200", None),
+            (",000", None),
+            ("1000", None),
+            ("", None),
+        ] {
+            assert_eq!(ungrouped(text).as_deref(), plain, "{text}");
+        }
+        let refused = |error: UnitError| error.to_string();
+        let wanted = "`1,000` is not read as one number: write 1000";
+        assert_eq!(parse_count("1,000").map_err(refused), Err(wanted.to_owned()));
+        assert_eq!(parse_rate("1,000").map_err(refused), Err(wanted.to_owned()));
+        let in_a_list = parse_rate("000").unwrap_err().to_string();
+        assert!(in_a_list.contains("a thousand is written 1000"), "{in_a_list}");
+        let list = parse_count("1,8,64").unwrap_err().to_string();
+        assert!(list.contains("is a list"), "{list}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ const NAME: usize = 14;
 
 /// What a search came to, with its steps.
 pub fn text(record: &CapacitySearch, reading: &Reading, style: Style) -> String {
-    let mut out = steps(record, style) + "\n";
+    let mut out = steps(record, style);
     if let Some(table) = record.load_line.as_ref().and_then(|line| endpoints::text(line, style)) {
         out += &(table + "\n");
     }
@@ -102,7 +102,7 @@ fn effort(record: &CapacitySearch) -> String {
 
 /// How many steps in how much time.
 pub(crate) fn spent(record: &CapacitySearch) -> String {
-    let steps = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle).count();
+    let steps = searched(record).count();
     let spent_ns = record.steps.iter().fold(0u64, |sum, held| sum.saturating_add(held.took_ns));
     let whole = spent_ns - spent_ns % SECOND;
     format!("{} in {}", counted(steps as u64, "step"), show_duration(whole.max(SECOND)))
@@ -113,14 +113,23 @@ fn named(name: &str, words: &str, style: Style) -> String {
     text.replacen(name, &style.paint(Tone::Strong, name), 1)
 }
 
+/// The steps that loaded the server: without the looks at the idle one.
+pub(crate) fn searched(record: &CapacitySearch) -> impl Iterator<Item = &SearchStep> {
+    record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle)
+}
+
+/// The steps with an empty line behind them; nothing where there are none.
 fn steps(record: &CapacitySearch, style: Style) -> String {
+    if searched(record).next().is_none() {
+        return String::new();
+    }
     let mut grid =
         Grid::new([Lean::Left, Lean::Right, Lean::Right, Lean::Right, Lean::Left, Lean::Left]);
     grid.row(["step", "level", "QPS", "mean", "outcome", "by"]);
-    for held in record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle) {
+    for held in searched(record) {
         grid.row(cells(record.settings.kind, held));
     }
-    grid.print_headed(style)
+    grid.print_headed(style) + "\n"
 }
 
 /// A step as text, in the order of the table's columns.
@@ -147,6 +156,20 @@ mod tests {
     fn a_search_closes_with_its_steps_and_its_answer() {
         let (record, reading) = sample::search();
         insta::assert_snapshot!(text(&record, &reading, Style::default()));
+    }
+
+    #[test]
+    fn a_search_that_tried_nothing_has_no_empty_table_or_picture() {
+        let (mut record, reading) = sample::search();
+        record.load_line = None;
+        record.steps.retain(|held| held.step.purpose == Purpose::Probe);
+        let page = crate::html::capacity(&record, &reading, None);
+        assert!(page.contains("file in steps/") && !page.contains("Each step of the search"));
+        record.steps.clear();
+        let shown = text(&record, &reading, Style::default());
+        assert!(shown.starts_with("Capacity"), "{shown}");
+        let page = crate::html::capacity(&record, &reading, None);
+        assert!(!page.contains("file in steps/") && !page.contains("Each step of the search"));
     }
 
     #[test]

@@ -16,8 +16,10 @@ use crate::grid::{Grid, Lean};
 use crate::text::{self, Style, Tone};
 
 const LONGEST: usize = 2000;
-/// The column of the table that a narrow one leaves out.
-const DETECTABLE: usize = 5;
+/// The columns of the table that a narrow one leaves out: `detectable`, and then the interval.
+const SPARE: &[usize] = &[5, 4];
+/// A line of fewer columns has no room for the interval.
+const NARROW: usize = 56;
 /// What the columns of the table take beside those that are headed by names.
 const OTHERS: usize = 66;
 
@@ -38,7 +40,8 @@ fn table(comparison: &Comparison, style: Style) -> String {
     }
     let figures = std::iter::repeat_n(Lean::Right, 5);
     let leans = [Lean::Left].into_iter().chain(figures).chain([Lean::Left]);
-    let mut grid = Grid::new(leans).spare(&[DETECTABLE]);
+    let spare = if style.columns < NARROW { SPARE } else { &SPARE[..1] };
+    let mut grid = Grid::new(leans).spare(spare);
     let most = (style.columns.saturating_sub(OTHERS) / 2).clamp(10, 24);
     let [a, b] = distinct_names(comparison.names.each_ref().map(String::as_str), most);
     grid.row(["", &a, &b, "change", "interval (95 %)", "detectable", "verdict"]);
@@ -163,6 +166,8 @@ pub(crate) const fn look(word: Option<Word>) -> (&'static str, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use unicode_width::UnicodeWidthStr;
+
     use super::*;
     use crate::chart::Theme;
 
@@ -226,6 +231,17 @@ mod tests {
             shown.contains("SLOWER: new") && shown.contains("- judged although a run"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_whole_words_and_fewer_columns() {
+        for columns in [40, 50, 60, 80] {
+            let shown = table(&comparison(), Style { columns, ..Style::default() });
+            assert!(shown.lines().all(|line| line.width() <= columns), "{shown}");
+            assert!(shown.contains("SLOWER") && shown.contains("CANNOT_TELL"), "{shown}");
+            assert_eq!(shown.contains("-12.0 % .. -8.0 %"), columns >= 56, "{shown}");
+            assert!(!shown.contains('…'), "{shown}");
+        }
     }
 
     #[test]

@@ -162,13 +162,20 @@ pub(crate) fn invisible(c: char) -> bool {
     )
 }
 
-/// Words broken into lines of at most `width` columns; a longer word is broken anywhere.
+/// Words broken into lines of at most `width` columns; a longer word is broken anywhere. A number stays beside its
+/// per cent sign.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let columns = |word: &str| word.chars().map(columns_of).sum::<usize>();
     let mut lines = Vec::new();
     let (mut line, mut used) = (String::new(), 0);
-    for word in text.split_whitespace() {
-        let needed: usize = word.chars().map(columns_of).sum();
-        if used > 0 && used + 1 + needed > width {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let needed = columns(word);
+        let is_number = word.ends_with(|c: char| c.is_ascii_digit());
+        let sign = words.peek().copied().filter(|next| is_number && next.starts_with('%'));
+        let beside = sign.map_or(0, |sign| 1 + columns(sign));
+        let beside = if needed + beside <= width { beside } else { 0 };
+        if used > 0 && used + 1 + needed + beside > width {
             lines.push(std::mem::take(&mut line));
             used = 0;
         }
@@ -232,6 +239,14 @@ mod tests {
             [bytes(12.0), bytes(1536.0), bytes(412.45 * 1048576.0)],
             ["12 B", "1.5 KiB", "412.4 MiB"]
         );
+    }
+
+    #[test]
+    fn a_number_is_not_broken_from_its_per_cent_sign() {
+        assert_eq!(wrap("success 99.00 %, mean", 15), ["success", "99.00 %, mean"]);
+        assert_eq!(wrap("success 99.00 %, mean", 16), ["success 99.00 %,", "mean"]);
+        // Where both have no room in one line, they stand in two.
+        assert_eq!(wrap("a 99.00 %", 5), ["a", "99.00", "%"]);
     }
 
     #[test]

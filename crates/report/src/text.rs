@@ -103,12 +103,26 @@ pub fn paragraph(text: &str, mark: &str, style: Style) -> String {
 pub(crate) fn paragraph_in(text: &str, mark: &str, columns: usize) -> String {
     let width = mark.width();
     // Behind a mark that takes most of a narrow line, the text goes on below it.
-    let below = columns < width + LEAST;
-    let text = if below { format!("{mark}{text}") } else { text.to_owned() };
-    let (mark, width) = if below { ("", HANGING) } else { (mark, width) };
-    let lines = wrap(&text, columns.saturating_sub(width).max(LEAST));
+    if columns < width + LEAST {
+        return hanging(&format!("{mark}{text}"), columns)
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
+    }
+    let lines = wrap(text, columns.saturating_sub(width));
     let start = |i: usize| if i == 0 { mark.to_owned() } else { " ".repeat(width) };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}\n", start(i))).collect()
+}
+
+/// A text in lines of at most `columns`, those after the first indented.
+pub(crate) fn hanging(text: &str, columns: usize) -> Vec<String> {
+    let whole = wrap(text, columns);
+    if whole.len() == 1 {
+        return whole;
+    }
+    let lines = wrap(text, columns.saturating_sub(HANGING).max(LEAST));
+    let indent = |i: usize| if i == 0 { 0 } else { HANGING };
+    lines.iter().enumerate().map(|(i, line)| " ".repeat(indent(i)) + line).collect()
 }
 
 /// Everything there is to say of a run: wrk's block, with its distribution if `latency`, then what wrk leaves out, the

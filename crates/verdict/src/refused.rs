@@ -53,6 +53,18 @@ pub(crate) fn is_limited(run: &Run) -> bool {
     limited.saturating_mul(2) > run.totals.errors.status
 }
 
+/// What to do about the requests of a run where most responses that failed by their status had one that blames the
+/// request (4xx, but for those that say "later"): a sentence.
+pub(crate) fn request_at_fault(run: &Run) -> Option<String> {
+    let (status, n) = failing(run).max_by_key(|&(_, n)| n)?;
+    let blames = matches!(status, 400..=499) && !matches!(status, 408 | 425 | 429);
+    if !blames || n.saturating_mul(2) <= run.totals.errors.status {
+        return None;
+    }
+    let what = remedy(status).unwrap_or("check the request");
+    Some(format!("Make the requests succeed first: for status {status}, {what}."))
+}
+
 /// What to do about responses of this status, where the status says it.
 pub(crate) fn remedy(status: u16) -> Option<&'static str> {
     Some(match status {

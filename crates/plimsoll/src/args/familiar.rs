@@ -105,6 +105,10 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             if name.is_empty() {
                 return Some(": is the variable set that it is taken from?".to_owned());
             }
+            let first = name.split_once(char::is_whitespace).map(|(first, _)| first);
+            if first.is_some_and(|first| command.find_subcommand(first).is_some()) {
+                return Some(": it is one word here: leave out the quotes around it".to_owned());
+            }
             if name.contains(['/', ':', '.']) {
                 return Some(format!(": to load it, use `plimsoll run {name}`"));
             }
@@ -450,6 +454,8 @@ mod tests {
             ("wrk -c 10 http://h/", "a load is `plimsoll run URL`"),
             ("rn http://h/", "did you mean `run`?"),
             ("bench http://h/", "a load is `plimsoll run URL`"),
+            ("curl http://h/", "a load is `plimsoll run URL`"),
+            ("k6 run a.js", "a load is `plimsoll run URL`"),
             ("version", "`plimsoll --version`"),
             ("completions bash", "`plimsoll generate DIR`"),
             ("resume out", "`plimsoll sweep --resume DIR` goes on"),
@@ -470,6 +476,13 @@ mod tests {
         let words = ["plimsoll", ""].map(OsString::from);
         let said = in_one_line(&Cli::try_parse_from(&words).expect_err("it is refused"), &words);
         assert!(said.contains("is the variable set"), "{said}");
+    }
+
+    #[test]
+    fn a_command_line_in_quotes_is_one_word() {
+        let words = ["plimsoll", "run http://h/"].map(OsString::from);
+        let said = in_one_line(&Cli::try_parse_from(&words).expect_err("it is refused"), &words);
+        assert!(said.contains("leave out the quotes"), "{said}");
     }
 
     #[test]

@@ -50,11 +50,6 @@ impl Destination {
     /// On anything but an http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
-        if let Some(path) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix://")) {
-            return usage(format!(
-                "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/"
-            ));
-        }
         if std::fs::metadata(text).is_ok_and(|about| about.file_type().is_socket()) {
             return usage(format!(
                 "`{text}` is a Unix socket: use --unix {text} http://localhost/"
@@ -191,6 +186,23 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
     if text.is_empty() {
         return usage("the URL is empty: is the variable set that it is taken from?");
     }
+    if let Some(rest) = text.strip_prefix("unix:").or(text.strip_prefix("http+unix:")) {
+        let (path, target) = socket_and_target(rest);
+        return usage(format!(
+            "`{text}`: a Unix socket is named by a flag: --unix {path} http://localhost/{target}"
+        ));
+    }
+    if text.starts_with(['"', '\'', '`', '\u{201c}', '\u{2018}']) {
+        return usage(format!(
+            "`{text}` begins with a quotation mark, which no URL has: leave it out"
+        ));
+    }
+    if text.starts_with('/') && !text.starts_with("//") {
+        return usage(format!(
+            "`{text}` is a path, and not that of a file: a URL names the server before it, as in \
+             http://127.0.0.1:8080{text}"
+        ));
+    }
     for (start, scheme) in
         [("http:/", "http"), ("https:/", "https"), ("http//", "http"), ("https//", "https")]
     {
@@ -202,6 +214,16 @@ fn refuse_what_is_no_host(text: &str) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The path of a Unix socket, and what is requested of it without its first slash, of what stands behind `unix:` (nginx
+/// has a colon between the two) and `http+unix:` (where `%2F` are the slashes of the path, as in Python's requests).
+fn socket_and_target(rest: &str) -> (String, &str) {
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let escaped = !rest.starts_with('/') && rest.to_ascii_lowercase().contains("%2f");
+    let end = if escaped { "/" } else { ":/" };
+    let (path, target) = rest.split_once(end).unwrap_or((rest, ""));
+    (path.replace("%2F", "/").replace("%2f", "/"), target)
 }
 
 /// Refuses an IPv6 address that is not in brackets: where its port begins cannot be known.
@@ -412,6 +434,36 @@ mod tests {
         assert_eq!(at.target, "/a?b=http://::1/");
         let at = Destination::parse("http://example.test").unwrap();
         assert_eq!((at.authority.as_str(), at.target.as_str(), at.port), ("example.test", "/", 80));
+    }
+
+    #[test]
+    fn sockets_written_as_urls_are_answered_by_the_flag() {
+        for (typed, flag) in [
+            ("unix:/tmp/a.sock", "--unix /tmp/a.sock http://localhost/"),
+            ("unix:///tmp/a.sock", "--unix /tmp/a.sock http://localhost/"),
+            ("unix:/tmp/a.sock:/v1/x", "--unix /tmp/a.sock http://localhost/v1/x"),
+            ("http+unix:///tmp/a.sock", "--unix /tmp/a.sock http://localhost/"),
+            ("http+unix://%2Ftmp%2Fa.sock", "--unix /tmp/a.sock http://localhost/"),
+            ("http+unix://%2ftmp%2fa.sock/v1/x", "--unix /tmp/a.sock http://localhost/v1/x"),
+        ] {
+            let told = Destination::parse(typed).unwrap_err().to_string();
+            assert!(told.ends_with(&format!(": {flag}")), "{typed}: {told}");
+        }
+    }
+
+    #[test]
+    fn quotation_marks_are_no_part_of_a_url() {
+        for typed in ["\"http://h/\"", "'http://h/'", "\u{201c}http://h/\u{201d}"] {
+            let told = Destination::parse(typed).unwrap_err().to_string();
+            assert!(told.contains("begins with a quotation mark"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_path_alone_is_no_host() {
+        let told = Destination::parse("/healthz").unwrap_err().to_string();
+        assert!(told.ends_with("as in http://127.0.0.1:8080/healthz"), "{told}");
+        assert_eq!(Destination::parse("//h/a").unwrap().host, "h");
     }
 
     #[test]

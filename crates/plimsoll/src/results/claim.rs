@@ -11,12 +11,10 @@ use measure::{beside, journal};
 
 use crate::failure::{Failure, usage};
 use crate::profiles::stored;
-use crate::results::folder::{RUN_FILES, folder_name, unused};
+use crate::results::folder::{PAGE, RUN_FILES, folder_name, unused};
 use crate::results::input::{RUN_JSON, SWEEP_JSON};
 use crate::results::lock::Lock;
 
-/// The page that every command writes.
-const PAGE: &str = "report.html";
 /// Where in a folder the run is that was made there before.
 pub const PREVIOUS: &str = "previous";
 /// Bytes of a file's beginning that show whose it is: the schema is the first thing that is written.

@@ -7,14 +7,12 @@ use model::{ErrorClass, Run};
 use crate::args::{Format, PrintArgs};
 use crate::failure::{Failure, cannot_run};
 use crate::profiles::stored::{self, Stored};
-use crate::results::folder::LAST_RUN;
+use crate::results::folder::{LAST_RUN, PAGE};
 use crate::results::output;
 
 /// The failure of requests that a proxy in the clear passes on to a server of TLS.
 const RELAYS_TO_TLS: &str = "every response is 400 and says that TLS is expected, but none is spoken on this port: a proxy there \
                              sends plain HTTP to a port of TLS behind it";
-/// The page of a run.
-const PAGE: &str = "report.html";
 
 /// Prints a run, writes its files, and returns the exit code. `speaks_tls` finds out whether TLS is used at an
 /// address.

@@ -20,13 +20,15 @@ pub const PARENT: &str = "plimsoll-out";
 pub const LAST_RUN: &str = "plimsoll-out/last";
 /// Their names in [`PARENT`]: of that one, and of the one before it.
 const LAST_TWO: [&str; 2] = ["last", "previous"];
+/// The page that every command writes.
+pub const PAGE: &str = "report.html";
 /// Characters of a name made of a URL at most.
 const LONGEST_NAME: usize = 80;
 /// The files that results of each kind are read from.
 const RESULTS: [&str; 4] = [RUN_JSON, SWEEP_JSON, "search.json", "compare.json"];
 /// The files that a run writes.
 pub const RUN_FILES: [&str; 6] =
-    [RUN_JSON, journal::NAME, beside::NAME, "latency.hgrm", "timeline.csv", "report.html"];
+    [RUN_JSON, journal::NAME, beside::NAME, "latency.hgrm", "timeline.csv", PAGE];
 
 /// The folder that a path names: `last` and `previous` as they are called where they are.
 pub fn named(path: &Path) -> PathBuf {

@@ -8,7 +8,7 @@ use import::{Kind, ResultError};
 use model::Run;
 
 use crate::failure::{Failure, cannot_run};
-use crate::results::folder::{LAST_RUN, PARENT, named};
+use crate::results::folder::{LAST_RUN, PAGE, PARENT, named};
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use measure::beside;
 use measure::journal::{self, Replayed};
@@ -37,11 +37,11 @@ pub fn folder_of(file: &Path) -> Option<&Path> {
     stands.then_some(dir)
 }
 
-/// The folder that a path stands for: `last` and `previous` as they are called, and of a run's own file the one it lies in.
-/// Any other file stands for itself.
+/// The folder that a path stands for: `last` and `previous` as they are called, and of a run's own file, or a result's page,
+/// the one it lies in. Any other file stands for itself.
 pub fn folder_named(path: &Path) -> PathBuf {
     let path = named(path);
-    let own = [RUN_JSON, journal::NAME];
+    let own = [RUN_JSON, journal::NAME, PAGE];
     let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
     match path.parent().filter(|_| is_own && path.is_file()) {
         Some(dir) if dir.as_os_str().is_empty() => PathBuf::from("."),
@@ -140,4 +140,22 @@ fn replayed(path: &Path) -> Result<Replayed, Failure> {
 /// That a file of a result cannot be read, and why.
 pub fn unreadable(path: &Path, error: &impl std::fmt::Display) -> Failure {
     Failure::CannotRun(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_result_stand_for_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [RUN_JSON, journal::NAME, PAGE] {
+            let file = dir.path().join(name);
+            std::fs::write(&file, "").unwrap();
+            assert_eq!(folder_named(&file), dir.path(), "{name}");
+        }
+        let other = dir.path().join("other.json");
+        std::fs::write(&other, "").unwrap();
+        assert_eq!(folder_named(&other), other);
+    }
 }

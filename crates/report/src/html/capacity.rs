@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use model::Run;
-use model::capacity::{CapacitySearch, Purpose};
+use model::capacity::{CapacitySearch, SearchStep};
 use model::loadline::{EndpointShare, LoadLine};
 use model::sweep::LevelKind;
 use model::units::show_duration;
@@ -24,11 +24,13 @@ pub fn capacity(record: &CapacitySearch, reading: &Reading, run: Option<&Run>) -
     );
     let gist = parts::outside(&reading.outcome);
     let title = Title { name: &name, lines: vec![line], gist };
-    let mut sections = vec![
-        Section { id: "summary", heading: "Summary", body: summary(record, reading) },
-        Section { id: "search", heading: "Search", body: steps_drawn(record) },
-        Section { id: "steps", heading: "Steps", body: steps(record) },
-    ];
+    let body = summary(record, reading);
+    let mut sections = vec![Section { id: "summary", heading: "Summary", body }];
+    let drawn = steps_drawn(record);
+    sections.extend(drawn.map(|body| Section { id: "search", heading: "Search", body }));
+    if capacity::searched(record).next().is_some() {
+        sections.push(Section { id: "steps", heading: "Steps", body: steps(record) });
+    }
     if let Some(line) = &record.load_line
         && line.endpoints.len() > 1
     {
@@ -109,21 +111,23 @@ fn tiles(record: &CapacitySearch) -> Vec<(&'static str, String, String)> {
     ]
 }
 
-fn steps_drawn(record: &CapacitySearch) -> Markup {
-    parts::chart(&charts::search(record).under("Each step of the search"))
+/// The picture of the search; none where it has nothing to show.
+fn steps_drawn(record: &CapacitySearch) -> Option<Markup> {
+    let chart = charts::search(record);
+    let shows = !chart.table().rows.is_empty();
+    shows.then(|| parts::chart(&chart.under("Each step of the search")))
 }
 
 fn steps(record: &CapacitySearch) -> Markup {
     let headers = ["step", "level", "QPS", "mean", "outcome", "by", "file in steps/"];
-    let searched = record.steps.iter().filter(|held| held.step.purpose != Purpose::Idle);
-    let row = |held| {
+    let row = |held: &SearchStep| {
         let cells = capacity::cells(record.settings.kind, held).map(|cell| html! { (cell) });
         let name = held.file.strip_prefix("steps/").unwrap_or(&held.file);
         let file = html! { span.words { (parts::outside(name)) } };
         cells.into_iter().chain([file]).collect()
     };
     html! {
-        (parts::rows(&headers, searched.map(row)))
+        (parts::rows(&headers, capacity::searched(record).map(row)))
         p.soft { "Between the steps the search measured the server at rest, and waited until it \
             had recovered." }
     }

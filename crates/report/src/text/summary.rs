@@ -15,7 +15,7 @@ use verdict::validity::{brief_advice, shows_no_rate, stalls_in_words};
 
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
-use super::{Style, Tone, mix, objectives, paragraph_in};
+use super::{Style, Tone, hanging, mix, objectives, paragraph_in};
 use crate::figure::{clean, count, counted, rate, share, wrap};
 use crate::grid::{Grid, Lean};
 use crate::latencies::{handshakes, response_is_service, untimed};
@@ -310,7 +310,7 @@ fn notes(run: &Run, style: Style) -> Option<String> {
         let fits = if whole { forms.first() } else { fits };
         // Where no form fits in a line, the shortest is whole in several.
         let shown = fits.or_else(|| forms.iter().min_by_key(|words| words.width()));
-        let lines = wrap(shown.map_or("", String::as_str), style.columns);
+        let lines = hanging(shown.map_or("", String::as_str), style.columns);
         lines.iter().map(|line| style.paint(Tone::Soft, line) + "\n").collect::<String>()
     };
     let lines: String = notes.map(line).collect();
@@ -544,6 +544,19 @@ mod tests {
             let note = narrow.lines().find(|line| line.starts_with("note")).expect("a note");
             assert!(note.ends_with(brief) && note.width() <= 60, "{note}");
         }
+    }
+
+    #[test]
+    fn a_note_without_room_goes_on_in_indented_lines() {
+        let text = "evidence ".repeat(20);
+        let reason = Reason { code: ReasonCode::SharedCores, consequence: Verdict::Valid, text };
+        let validity = model::Validity::of(vec![reason]);
+        let run = Run { validity, ..fixture::sound::closed() };
+        let notes = notes(&run, at(40)).expect("a note");
+        let (first, others) = notes.split_once('\n').expect("a line");
+        assert!(first.starts_with("note: "), "{notes}");
+        assert!(!others.is_empty() && others.lines().all(|line| line.starts_with("  ")), "{notes}");
+        assert!(notes.lines().all(|line| line.width() <= 40), "{notes}");
     }
 
     #[test]

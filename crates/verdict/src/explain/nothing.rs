@@ -7,6 +7,7 @@ use super::facts::{Facts, busy};
 use super::server::room;
 use crate::figures::{counted, grouped, often, percent};
 use crate::offered::kept_up;
+use crate::refused::request_at_fault;
 
 /// When nothing is at its limit.
 pub(super) const NONE: &str = "Nothing that was watched was at its limit, and the load was carried: the rate offered \
@@ -46,6 +47,12 @@ pub(super) fn finding(facts: &Facts<'_>) -> Finding {
 }
 
 fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> Finding {
+    // What carries out no request has no limit that watching would show.
+    let at_fault = facts.doubts(ReasonCode::FastErrors).and_then(|_| request_at_fault(facts.run));
+    let experiment = match at_fault {
+        Some(_) => "Run the same load again when a single request succeeds.",
+        None => "Run the same load again with what is missing watched or profiled.",
+    };
     Finding {
         code: "unknown".to_owned(),
         confidence: Confidence::Low,
@@ -60,8 +67,8 @@ fn unknown(facts: &Facts<'_>, troubles: Vec<String>, evidence: Vec<String>) -> F
         },
         evidence_for: troubles,
         evidence_against: evidence,
-        fix: what_to_watch(facts),
-        experiment: "Run the same load again with what is missing watched or profiled.".to_owned(),
+        fix: at_fault.unwrap_or_else(|| what_to_watch(facts)),
+        experiment: experiment.to_owned(),
         ..Finding::default()
     }
 }

@@ -272,6 +272,26 @@ fn a_server_that_was_gone_is_not_called_one_with_room() {
 }
 
 #[test]
+fn requests_that_are_at_fault_are_mended_before_anything_is_watched() {
+    let mut run = watched(run(), machine(0.1));
+    run.validity = Validity::of(vec![Reason {
+        code: ReasonCode::FastErrors,
+        consequence: Verdict::Invalid,
+        text: "most responses were failures. Look at them".into(),
+    }]);
+    run.totals.succeeded = run.totals.attempts * 2 / 5;
+    run.totals.errors.status = run.totals.attempts - run.totals.succeeded;
+    for (status, at_fault) in [(401, true), (500, false)] {
+        run.totals.statuses =
+            [(200, run.totals.succeeded), (status, run.totals.errors.status)].into();
+        let finding = &explain(&run).findings[0];
+        assert_eq!(finding.code, "unknown");
+        assert_eq!(finding.fix.contains("for status 401, give credentials"), at_fault);
+        assert_eq!(finding.fix.contains("db=postgres"), !at_fault, "{finding:?}");
+    }
+}
+
+#[test]
 fn pages_of_errors_with_a_good_status_are_no_load_that_was_carried() {
     let mut run = watched(run(), machine(0.1));
     run.validity = Validity::of(vec![Reason {

@@ -16,7 +16,7 @@
 use std::fmt;
 
 use model::ErrorClass;
-use model::units::{parse_count, parse_duration, parse_rate};
+use model::units::{parse_count, parse_duration, parse_rate, ungrouped};
 
 use super::abort::AbortRule;
 use super::{
@@ -306,7 +306,11 @@ fn relation(part: Part<'_>) -> Result<(Relation, Part<'_>), ObjectiveError> {
 fn limit(metric: Metric, part: Part<'_>) -> Result<Limit, ObjectiveError> {
     if let Some(at) = part.text.find(',') {
         let comma = part.slice(at, at + 1);
-        return Err(comma.error("one objective at a time: give the flag again for the next"));
+        let message = match ungrouped(part.text.trim()) {
+            Some(plain) => format!("a limit has no commas: write {plain}"),
+            None => "one objective at a time: give the flag again for the next".to_owned(),
+        };
+        return Err(comma.error(message));
     }
     match metric {
         Metric::Latency(..) => time(part),

@@ -423,6 +423,10 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
         "a load is `plimsoll run URL`",
     ),
     (
+        &["curl", "ab", "hey", "oha", "k6", "vegeta", "bombardier", "siege", "autocannon"],
+        "a load is `plimsoll run URL`",
+    ),
+    (
         &["wrk"],
         "a load is `plimsoll run URL`; called through a link named `wrk`, the program takes wrk's command line",
     ),

@@ -8,6 +8,8 @@ use import::Kind;
 use model::{Curve, Run};
 
 use crate::args::DEFAULT_NAME;
+use crate::commands::capacity::{SEARCH_JSON, STEPS};
+use crate::commands::compare::COMPARE_JSON;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::results::folder::named;
 use crate::results::input::SWEEP_JSON;
@@ -80,9 +82,29 @@ fn find(path: &Path) -> Result<PathBuf, Failure> {
     tables.retain(|file| file.extension().is_some_and(|extension| extension == "dat"));
     match tables.as_slice() {
         [table] => Ok(table.clone()),
-        [] => cannot_run(format!("{shown} holds neither {SWEEP_JSON}, {RUN_JSON} nor a .dat")),
+        [] => cannot_run(format!(
+            "{shown} holds neither {SWEEP_JSON}, {RUN_JSON} nor a .dat{}",
+            what_to_name(path)
+        )),
         several => usage(format!("{shown} holds {} .dat files: name one of them", several.len())),
     }
+}
+
+/// What to name instead of a folder that holds several runs; nothing for any other.
+fn what_to_name(folder: &Path) -> String {
+    let shown = folder.display();
+    if folder.join(COMPARE_JSON).exists() {
+        return format!(
+            ": it is a comparison, which `plimsoll report {shown}` prints; name two of its runs, such as \
+             {shown}/round-01-old and {shown}/round-01-new"
+        );
+    }
+    if folder.join(SEARCH_JSON).exists() {
+        return format!(
+            ": it is a search, which `plimsoll report {shown}` prints; of its runs, name files in {shown}/{STEPS}"
+        );
+    }
+    String::new()
 }
 
 /// The result in a file, which the path `given` stands for.
@@ -216,6 +238,18 @@ mod tests {
         ] {
             assert_eq!(names(&files.map(PathBuf::from), &given.map(String::from)), wanted);
         }
+    }
+
+    #[test]
+    fn folders_of_several_runs_say_what_to_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = || find(dir.path()).unwrap_err().to_string();
+        assert!(told().ends_with("nor a .dat"), "{}", told());
+        fs::write(dir.path().join(SEARCH_JSON), "{}").unwrap();
+        assert!(told().contains("it is a search") && told().ends_with(STEPS), "{}", told());
+        fs::write(dir.path().join(COMPARE_JSON), "{}").unwrap();
+        assert!(told().contains("it is a comparison"), "{}", told());
+        assert!(told().ends_with("round-01-new"), "{}", told());
     }
 
     #[test]

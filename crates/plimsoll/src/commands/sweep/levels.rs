@@ -105,6 +105,15 @@ fn concurrencies(list: &str) -> Result<Vec<f64>, Failure> {
             "--levels {list}: ranges are not understood; auto finds the levels itself, or list them: 1,2,4,8"
         ));
     }
+    // Of `1,000` nothing but `000` tells that one number was meant.
+    let is_group = |level: &str| {
+        level.len() == 3 && level.starts_with('0') && level.bytes().all(|b| b.is_ascii_digit())
+    };
+    if list.split(',').any(is_group) {
+        return usage(format!(
+            "--levels {list}: commas stand between levels; write a thousand as 1000"
+        ));
+    }
     list.split(',').map(concurrency).collect()
 }
 
@@ -154,6 +163,9 @@ mod tests {
             (&["--levels", "many"], "auto, classic"),
             (&["--levels", "1..64"], "list them"),
             (&["--levels", "0"], "from 1 to"),
+            (&["--levels", "1,000"], "write a thousand as 1000"),
+            (&["--levels", "2,050"], "write a thousand as 1000"),
+            (&["--levels", "0.5"], "not a whole number"),
             (&["--levels", "-5"], "negative"),
             (&["--levels", "2M"], "2,000,000 is not from 1 to 1,000,000 connections"),
             (&["--max-level", "0"], "--max-level 0: from 1 to 1,000,000 connections"),

@@ -88,6 +88,8 @@ fn errors_point_at_the_place() {
         ("qps>=0", 6, 1, "above zero"),
         ("qps>=1z", 7, 1, "unknown suffix"),
         ("p99<500ms, qps>=1", 10, 1, "one objective at a time"),
+        ("qps>=1,000", 7, 1, "write 1000"),
+        ("p99<1,000ms", 6, 1, "write 1000ms"),
         ("achieved>=95%", 1, 8, "--abort-on"),
         ("GET /x: stable", 9, 6, "whole run"),
         ("top0: p99<1s", 1, 4, "top1"),
