@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 
 use super::{MOST_LISTED, is_checked};
+use crate::check::Places;
 use crate::database::Database;
 use crate::error::Result;
 use crate::facts::TableFacts;
 use crate::rows::{pattern_of, places_of, put_in};
 use crate::schema::Table;
+
+/// Groups at most that numbers are told apart by: 8 MiB.
+const MOST_GROUPS: i64 = 1 << 26;
 
 /// What texts of a column are taken: their highest number, all of them where they are few (`short`, or under conditions),
 /// and the numbers that none has of those that a regular expression counts.
@@ -24,14 +28,20 @@ pub fn find(
     let pattern = pattern_of(dialect, table, column);
     let places = places_of(dialect, table, column);
     let number = |text: &str| places.as_ref().and_then(|places| places.number(text));
-    let wanted = facts.columns[column].wanted.iter();
-    let mut numbers: Vec<i64> = wanted.filter_map(|text| number(text)).collect();
+    let mut numbers = Numbers::below(places.as_ref().map_or(0, Places::count));
+    facts.columns[column]
+        .wanted
+        .iter()
+        .filter_map(|text| number(text))
+        .for_each(|n| numbers.add(n));
     let (mut trailing, mut taken) = (0, BTreeSet::new());
     let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
     database.query(&sql, &mut |row| {
         let text = row.first().copied().flatten().unwrap_or_default();
         trailing = trailing.max(number_in(text, pattern.as_deref()));
-        numbers.extend(number(text));
+        if let Some(number) = number(text) {
+            numbers.add(number);
+        }
         if short || (checked && taken.len() < MOST_LISTED) {
             taken.insert(text.to_owned());
         }
@@ -40,17 +50,47 @@ pub fn find(
     let of = &mut facts.columns[column];
     of.trailing = trailing;
     of.taken = taken.into_iter().collect();
-    of.gap = places.map(|places| widest_gap(numbers, places.count()));
+    of.gap = places.map(|_| numbers.widest_gap());
     Ok(())
 }
 
-/// The first and the last of the most numbers in a row below `count` that are not among these; the last is below the first
-/// where there are none.
-fn widest_gap(mut taken: Vec<i64>, count: i64) -> (i64, i64) {
-    taken.sort_unstable();
-    let starts = std::iter::once(0).chain(taken.iter().map(|number| number + 1));
-    let gaps = starts.zip(taken.iter().copied().chain([count]).map(|end| end - 1));
-    gaps.max_by_key(|(first, last)| last - first).unwrap_or((0, count - 1))
+/// Which numbers below a count are taken: exactly where there are few, by groups of neighbours where there are many, so
+/// that the memory has a bound whatever a table holds.
+struct Numbers {
+    count: i64,
+    /// Numbers in a group.
+    group: i64,
+    /// A bit for each group: one of its numbers is taken.
+    taken: Vec<u64>,
+}
+
+impl Numbers {
+    fn below(count: i64) -> Self {
+        let group = (count / MOST_GROUPS).saturating_add(1);
+        let words = (count / group) / 64 + 1;
+        Self { count, group, taken: vec![0; words as usize] }
+    }
+
+    fn add(&mut self, number: i64) {
+        let group = number / self.group;
+        self.taken[(group / 64) as usize] |= 1 << (group % 64);
+    }
+
+    /// The first and the last of the most numbers in a row that are not taken; the last is below the first where there
+    /// are none.
+    fn widest_gap(&self) -> (i64, i64) {
+        let is_taken = |group: i64| self.taken[(group / 64) as usize] >> (group % 64) & 1 == 1;
+        let (mut widest, mut first) = ((0, -1), 0);
+        for group in 0..=self.count / self.group {
+            let start = group * self.group;
+            if is_taken(group) {
+                first = start.saturating_add(self.group);
+            } else if self.group.min(self.count - start) + start - first > widest.1 - widest.0 + 1 {
+                widest = (first, (start.saturating_add(self.group)).min(self.count) - 1);
+            }
+        }
+        widest
+    }
 }
 
 /// The number that tells a text from others: at its end, or where the column's pattern of LIKE has it.
@@ -95,18 +135,30 @@ mod tests {
 
     #[test]
     fn the_widest_gap_between_numbers_is_found() {
+        let widest = |count: i64, taken: &[i64]| {
+            let mut numbers = Numbers::below(count);
+            taken.iter().for_each(|&number| numbers.add(number));
+            numbers.widest_gap()
+        };
         for (taken, gap) in [
-            (vec![], (0, 9)),
-            (vec![0, 9], (1, 8)),
-            (vec![8, 1], (2, 7)),
-            (vec![7, 2, 2], (3, 6)),
-            (vec![2], (3, 9)),
-            (vec![8], (0, 7)),
+            (&[][..], (0, 9)),
+            (&[0, 9], (1, 8)),
+            (&[8, 1], (2, 7)),
+            (&[7, 2, 2], (3, 6)),
+            (&[2], (3, 9)),
+            (&[8], (0, 7)),
         ] {
-            assert_eq!(widest_gap(taken.clone(), 10), gap, "{taken:?}");
+            assert_eq!(widest(10, taken), gap, "{taken:?}");
         }
-        let (first, last) = widest_gap((0..10).collect(), 10);
+        let (first, last) = widest(10, &(0..10).collect::<Vec<_>>());
         assert!(last < first, "{first} {last}");
+        // By groups: what is near to a number that is taken counts as taken.
+        let many = 1_000 * MOST_GROUPS;
+        let (first, last) = widest(many, &[many / 2]);
+        assert!((0..2_002).contains(&(many / 2 - (last + 1 - first))), "{first} {last}");
+        assert_eq!(widest(i64::MAX, &[]), (0, i64::MAX - 1));
+        let (first, last) = widest(i64::MAX, &[i64::MAX - 1]);
+        assert!(first == 0 && last > i64::MAX / 2);
     }
 
     #[test]
