@@ -186,8 +186,10 @@ impl Worker {
                     let keep = keep_alive && input.is_empty() && !up.is_ending();
                     return self.mirror_answered(net, up, keep);
                 }
-                Ok(Some(ResponseEvent::Head(_))) | Err(_) => {
-                    self.mirror_failed(net, &mut up, Failure::Framing);
+                broken => {
+                    let failure =
+                        broken.err().map_or(Failure::Framing, |error| Failure::of(&error));
+                    self.mirror_failed(net, &mut up, failure);
                     return self.drop_up(net, &up, Close::Now);
                 }
             }
@@ -233,8 +235,13 @@ impl Worker {
         let Some(mirrored) = up.mirror.take() else { return };
         let server = &self.pools.servers[up.server as usize];
         let rule = self.pools.pools[server.pool as usize].upstream.passive;
+        let failure = match failure {
+            Failure::Closed if mirrored.status != 0 => Failure::Cut,
+            Failure::Late if mirrored.status != 0 => Failure::TooLong,
+            failure => failure,
+        };
         // One that was used before may have been closed just then.
-        let stale = up.responses > 0 && failure != Failure::Late;
+        let stale = up.responses > 0 && matches!(failure, Failure::Closed | Failure::Tls);
         if !stale {
             server.health.failed_by(failure);
         }
@@ -268,7 +275,74 @@ impl Worker {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use net::{Event, Handler};
+
     use super::*;
+    use crate::keys::Keys;
+    use crate::path::wires::{Wires, accepts, receives, worker_of};
+    use crate::policy::{Policy, PolicySettings, Route, State, Upstream};
+
+    const WELL: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+    /// By what a shadow's server has failed, where this is all that comes as its second response on a connection: the server ends
+    /// the connection then, or lets time pass.
+    fn failed_by(second: &[u8], ends: bool) -> Vec<Failure> {
+        let of = |name, to: &str| Upstream::of(name, to.parse().unwrap());
+        let upstreams = [of("api", "127.0.0.1:1"), of("shadow", "127.0.0.1:2")];
+        let shadow = Shadow { upstream: 1, share_ppm: 1_000_000, compare: false };
+        let settings = PolicySettings {
+            routes: vec![Route { shadow: Some(shadow), ..Route::to(0) }],
+            upstreams: upstreams.to_vec(),
+            ..PolicySettings::open(upstreams[0].clone())
+        };
+        let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
+        let (shared, mut worker) = worker_of(Policy::new(&state, settings, None).unwrap(), None);
+        let mut wires = Wires::new();
+        let client = accepts(&mut worker, &mut wires).expect("there is room");
+        let mut ups = Vec::new();
+        let mut asks = |worker: &mut Worker, wires: &mut Wires| {
+            receives(worker, wires, client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            while let Some((up, _)) = wires.connecting.pop() {
+                ups.push(up);
+                Handler::<Wires>::event(worker, wires, up, Event::Connected);
+            }
+            assert_eq!(ups.len(), 2, "one to each");
+            receives(worker, wires, ups[0], WELL);
+            ups[1]
+        };
+        let up = asks(&mut worker, &mut wires);
+        receives(&mut worker, &mut wires, up, WELL);
+        assert_eq!(asks(&mut worker, &mut wires), up);
+        if !second.is_empty() {
+            receives(&mut worker, &mut wires, up, second);
+        }
+        if ends {
+            Handler::<Wires>::event(&mut worker, &mut wires, up, Event::Eof);
+        } else {
+            wires.now += 1_000_000_000_000;
+            Handler::<Wires>::tick(&mut worker, &mut wires);
+        }
+        assert_eq!(worker.policy.state().shadowed.view().failed, 1);
+        let servers = shared.health.view(wires.now);
+        let shadow =
+            servers.iter().find(|server| server.upstream == "shadow").expect("it is known");
+        let counts = Failure::ALL.into_iter().zip(shadow.failed_by);
+        counts.filter(|(_, count)| *count > 0).map(|(failure, _)| failure).collect()
+    }
+
+    /// On a connection that was used before, none was counted but a response that did not come in time.
+    #[test]
+    fn a_server_that_fails_shadows_on_a_kept_connection_is_known_to() {
+        let begun = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
+        assert_eq!(failed_by(begun, true), [Failure::Cut]);
+        assert_eq!(failed_by(begun, false), [Failure::TooLong]);
+        assert_eq!(failed_by(b"", false), [Failure::Late]);
+        assert_eq!(failed_by(b"SSH-2.0-\r\n", false), [Failure::NotHttp]);
+        // It may have been closed before the request came.
+        assert!(failed_by(b"", true).is_empty());
+    }
 
     #[test]
     fn both_have_to_end_in_any_order() {
