@@ -23,16 +23,16 @@ const QUEUE_PAUSE: Duration = Duration::from_millis(5);
 /// # Errors
 /// When the address is not local, is taken, or may not be bound.
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = shareable(address)?;
+    let socket = bound(address, true)?;
     socket.listen(ACCEPT_QUEUE)?;
     Ok(socket.into())
 }
 
-/// A socket bound to an address that others may share.
-fn shareable(address: SocketAddr) -> io::Result<Socket> {
+/// A socket bound to an address, which others may share or not.
+fn bound(address: SocketAddr, shareable: bool) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
-    socket.set_reuse_port(true)?;
+    socket.set_reuse_port(shareable)?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -56,11 +56,11 @@ pub struct Claim {
 /// # Errors
 /// When the address is not local, somebody listens there, or it may not be bound.
 pub fn claim(address: SocketAddr) -> io::Result<Claim> {
-    let bound = shareable(address)?;
-    let address = bound.local_addr()?.as_socket().unwrap_or(address);
+    let held = bound(address, true)?;
+    let address = held.local_addr()?.as_socket().unwrap_or(address);
     // Without `SO_REUSEPORT`: refused beside any listener.
-    drop(TcpListener::bind(address)?);
-    Ok(Claim { address, _bound: bound })
+    bound(address, false)?.listen(1)?;
+    Ok(Claim { address, _bound: held })
 }
 
 /// Whether a peer waits to be accepted, as far as is known: where that cannot be asked, one may.
@@ -190,9 +190,25 @@ fn bind_address_no_port(fd: RawFd) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, TcpStream};
+    use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 
     use super::*;
+
+    /// `0.0.0.0:80` and `[::]:80` could be had in the other order only.
+    #[test]
+    fn a_port_of_ipv4_is_free_for_ipv6() {
+        if listen((Ipv6Addr::LOCALHOST, 0).into()).is_err() {
+            return;
+        }
+        // Some other program may have one of these ports.
+        let is_free = |one: &TcpListener| {
+            let port = one.local_addr().expect("an address").port();
+            claim((Ipv6Addr::UNSPECIFIED, port).into()).is_ok()
+        };
+        let of_ipv4: Vec<_> =
+            (0..8).map(|_| listen((Ipv4Addr::LOCALHOST, 0).into()).expect("a port")).collect();
+        assert!(of_ipv4.iter().any(is_free));
+    }
 
     #[test]
     fn a_claimed_port_is_for_the_listeners_of_this_process() {
