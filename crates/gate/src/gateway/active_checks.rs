@@ -31,7 +31,7 @@ impl Checked {
                     ),
                     false => "takes requests again".to_owned(),
                 };
-                let (name, often) = (&server.upstream, came_and_went(times));
+                let (name, often) = (&server.upstream, came_and_went("it was out", times));
                 say.push(format!("upstream `{name}`, server {}: {is}{often}", server.socket));
             }
         }
@@ -97,8 +97,15 @@ mod tests {
         // One that goes out and comes back all the time does not fill the log.
         let said = (4..=60).flat_map(|second| checked.look(&servers(second % 2 == 0), second));
         assert_eq!(said.count(), 0);
-        let often = " (it began and ended 28 times since the last message about it)";
+        let often = " (it was out 28 times since the last message about it)";
         assert_eq!(checked.look(&servers(true), 61), [format!("{out}{often}")]);
+        // One that is well by then says what it is about.
+        let mut checked = Checked::default();
+        [true, false, true, false].into_iter().zip(1..).for_each(|(down, second)| {
+            checked.look(&servers(down), second);
+        });
+        let seldom = " (it was out 1 time since the last message about it)";
+        assert_eq!(checked.look(&servers(false), 61), [format!("{back}{seldom}")]);
         assert!(
             checked.look(&[], 62).is_empty() && checked.0.is_empty(),
             "it is configured no more"

@@ -50,12 +50,12 @@ impl OnAndOff {
     }
 }
 
-/// What follows a message about a state that began and ended so often before it.
-pub(super) fn came_and_went(times: u64) -> String {
+/// What follows a message about something that was in a state so often before it: `it_was` says so of the past, in words.
+pub(super) fn came_and_went(it_was: &str, times: u64) -> String {
     if times == 0 {
         return String::new();
     }
-    format!(" (it began and ended {} since the last message about it)", counted(times, "time"))
+    format!(" ({it_was} {} since the last message about it)", counted(times, "time"))
 }
 
 #[cfg(test)]
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn how_often_a_state_came_and_went_is_said_in_words() {
-        assert_eq!(came_and_went(0), "");
-        let once = " (it began and ended 1 time since the last message about it)";
-        assert_eq!(came_and_went(1), once);
-        assert!(came_and_went(2_000).contains("2,000 times"));
+        assert_eq!(came_and_went("it was out", 0), "");
+        let once = " (it was out 1 time since the last message about it)";
+        assert_eq!(came_and_went("it was out", 1), once);
+        assert!(came_and_went("it was out", 2_000).contains("out 2,000 times"));
     }
 }

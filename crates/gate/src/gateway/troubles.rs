@@ -38,10 +38,11 @@ impl Trouble {
     /// What to print of it now, if anything.
     fn message(&mut self, what: &str, now_s: u64) -> Option<String> {
         let times = self.said.look(self.lasts, now_s)?;
+        let often = came_and_went("it began and ended", times);
         Some(match (self.lasts, times) {
-            (true, _) => format!("{}{}", self.why, came_and_went(times)),
+            (true, _) => format!("{}{often}", self.why),
             (false, 0) => format!("{what}: works again"),
-            (false, _) => format!("{what}: works again{}: {}", came_and_went(times), self.why),
+            (false, _) => format!("{what}: works again{often}: {}", self.why),
         })
     }
 }

@@ -336,7 +336,7 @@ pub(super) fn log(
     Ok(())
 }
 
-/// Opens a file of keys to be read, and changes nothing of it or beside it. SQLite would make two files beside it, and leave
+/// Opens a file of keys to be read, and changes nothing of it. SQLite would make two files beside it, and leave
 /// them, where no other process has it open; it makes none of a file that is said not to change, which is so while there is no
 /// log of changes.
 pub(crate) fn open_to_inspect(path: &Path) -> rusqlite::Result<Connection> {

@@ -243,7 +243,7 @@ pub(super) fn open_to_write(path: &Path, tables: &str) -> Result<Connection, Str
 }
 
 /// Opens the same file to read it only, as it is at the first look: rows that are moved to another table meanwhile are read once.
-/// Leaves no file beside it, and needs no right to write there.
+/// Where there is no log of changes, no file is left beside it, and the folder need not be writable.
 ///
 /// # Errors
 /// When it cannot be read.
