@@ -50,7 +50,7 @@ impl OnAndOff {
     }
 }
 
-/// What follows a message about something that was in a state so often before it: `it_was` says so of the past, in words.
+/// What follows a message about a state that began and ended so often before it. `it_was` says of what, such as `it was out`.
 pub(super) fn came_and_went(it_was: &str, times: u64) -> String {
     if times == 0 {
         return String::new();
