@@ -38,7 +38,7 @@ impl Trouble {
     /// What to print of it now, if anything.
     fn message(&mut self, what: &str, now_s: u64) -> Option<String> {
         let times = self.said.look(self.lasts, now_s)?;
-        let often = came_and_went("it began and ended", times);
+        let often = came_and_went("it was in trouble", times);
         Some(match (self.lasts, times) {
             (true, _) => format!("{}{often}", self.why),
             (false, 0) => format!("{what}: works again"),
@@ -178,7 +178,7 @@ mod tests {
             troubles.set_at("shared limits", why, second);
         }
         let again = "shared limits: works again";
-        let often = "down at 160 (it began and ended 29 times since the last message about it)";
+        let often = "down at 160 (it was in trouble 29 times since the last message about it)";
         assert_eq!(troubles.take_to_say_at(160), ["down at 100", again, often]);
         assert_eq!(troubles.standing(), ["down at 160"]);
     }
@@ -192,7 +192,7 @@ mod tests {
         }
         assert_eq!(troubles.take_to_say_at(60), ["slow", "load line: works again"]);
         // It is not set again.
-        let both = "load line: works again (it began and ended 1 time since the last message about it): too slow";
+        let both = "load line: works again (it was in trouble 1 time since the last message about it): too slow";
         assert_eq!(troubles.take_to_say_at(61), [both]);
         assert!(troubles.take_to_say_at(62).is_empty() && troubles.standing().is_empty());
     }
