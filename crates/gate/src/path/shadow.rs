@@ -3,13 +3,15 @@
 //! Owns their bounds: so many in flight, bodies so long, connections of their own. A shadow that is slow or gone costs
 //! the request that it is a shadow of the copying of its bytes, and nothing else.
 
+use std::io;
+
 use net::{Close, Net};
 use wire::{Eof, ResponseEvent, ResponseTo};
 
 use super::client::Client;
 use super::failure::Failure;
 use super::response::is_last;
-use super::to_upstream::send_up;
+use super::to_upstream::{lacks_resources, send_up};
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::health::Trial;
@@ -145,7 +147,15 @@ impl Worker {
         }
         let state = &mut self.pools.servers[server as usize];
         let idle = state.idle.pop();
-        let token = idle.or_else(|| self.open_up(net, server, NONE, due).ok());
+        let token = idle.or_else(|| {
+            let opened = self.open_up(net, server, NONE, due);
+            let health = &self.pools.servers[server as usize].health;
+            let why = |error: &io::Error| match lacks_resources(error) {
+                true => Failure::Local,
+                false => Failure::NoAddress,
+            };
+            opened.inspect_err(|error| health.failed_by(why(error))).ok()
+        });
         let health = &self.pools.servers[server as usize].health;
         match (token, trial) {
             (Some(_), _) => health.begin(),
@@ -281,16 +291,17 @@ mod tests {
 
     use super::*;
     use crate::keys::Keys;
+    use crate::path::shared::Shared;
     use crate::path::wires::{Wires, accepts, receives, worker_of};
     use crate::policy::{Policy, PolicySettings, Route, State, Upstream};
 
+    const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     const WELL: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-    /// By what a shadow's server has failed, where this is all that comes as its second response on a connection: the server ends
-    /// the connection then, or lets time pass.
-    fn failed_by(second: &[u8], ends: bool) -> Vec<Failure> {
+    /// A worker that sends a shadow of each request there.
+    fn shadowing(to: &str) -> (Arc<Shared>, Worker) {
         let of = |name, to: &str| Upstream::of(name, to.parse().unwrap());
-        let upstreams = [of("api", "127.0.0.1:1"), of("shadow", "127.0.0.1:2")];
+        let upstreams = [of("api", "127.0.0.1:1"), of("shadow", to)];
         let shadow = Shadow { upstream: 1, share_ppm: 1_000_000, compare: false };
         let settings = PolicySettings {
             routes: vec![Route { shadow: Some(shadow), ..Route::to(0) }],
@@ -298,12 +309,27 @@ mod tests {
             ..PolicySettings::open(upstreams[0].clone())
         };
         let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
-        let (shared, mut worker) = worker_of(Policy::new(&state, settings, None).unwrap(), None);
+        worker_of(Policy::new(&state, settings, None).unwrap(), None)
+    }
+
+    /// By what the shadow's server has failed.
+    fn failures(shared: &Shared, now: u64) -> Vec<Failure> {
+        let servers = shared.health.view(now);
+        let shadow =
+            servers.iter().find(|server| server.upstream == "shadow").expect("it is known");
+        let counts = Failure::ALL.into_iter().zip(shadow.failed_by);
+        counts.filter(|(_, count)| *count > 0).map(|(failure, _)| failure).collect()
+    }
+
+    /// By what a shadow's server has failed, where this is all that comes as its second response on a connection: the server ends
+    /// the connection then, or lets time pass.
+    fn failed_by(second: &[u8], ends: bool) -> Vec<Failure> {
+        let (shared, mut worker) = shadowing("127.0.0.1:2");
         let mut wires = Wires::new();
         let client = accepts(&mut worker, &mut wires).expect("there is room");
         let mut ups = Vec::new();
         let mut asks = |worker: &mut Worker, wires: &mut Wires| {
-            receives(worker, wires, client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+            receives(worker, wires, client, GET);
             while let Some((up, _)) = wires.connecting.pop() {
                 ups.push(up);
                 Handler::<Wires>::event(worker, wires, up, Event::Connected);
@@ -325,11 +351,20 @@ mod tests {
             Handler::<Wires>::tick(&mut worker, &mut wires);
         }
         assert_eq!(worker.policy.state().shadowed.view().failed, 1);
-        let servers = shared.health.view(wires.now);
-        let shadow =
-            servers.iter().find(|server| server.upstream == "shadow").expect("it is known");
-        let counts = Failure::ALL.into_iter().zip(shadow.failed_by);
-        counts.filter(|(_, count)| *count > 0).map(|(failure, _)| failure).collect()
+        failures(&shared, wires.now)
+    }
+
+    /// As on a machine without IPv6.
+    #[test]
+    fn a_shadow_that_cannot_be_connected_to_is_said_why() {
+        let (shared, mut worker) = shadowing("[::1]:2");
+        let mut wires = Wires::new();
+        let client = accepts(&mut worker, &mut wires).expect("there is room");
+        receives(&mut worker, &mut wires, client, GET);
+        let (up, _) = wires.connecting.pop().expect("a connection to the first");
+        Handler::<Wires>::event(&mut worker, &mut wires, up, Event::Connected);
+        assert_eq!(worker.policy.state().shadowed.view().dropped, 1);
+        assert_eq!(failures(&shared, wires.now), [Failure::NoAddress]);
     }
 
     /// On a connection that was used before, none was counted but a response that did not come in time.
