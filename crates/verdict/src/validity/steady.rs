@@ -143,20 +143,36 @@ fn departure(run: &Run) -> Option<Departure> {
             .or_else(|| worsened(&levels, qps, &p50))
     });
     let found = found.or_else(|| apart(run));
-    // Which says also how much more the server carries once it is warm.
-    let is_bound = found.as_ref().is_some_and(|found| found.finding.0 == Verdict::LowerBound);
-    if is_bound { found } else { starting(run).or(found) }
+    match (starting(run), found) {
+        // Which says also how much more the server carries once it is warm.
+        (None, found) | (_, found @ Some(Departure { finding: (Verdict::LowerBound, _), .. })) => {
+            found
+        }
+        (Some(evidence), Some(Departure { finding: (_, worse), slower: true })) => {
+            Some(Departure {
+                finding: (Verdict::LowerBound, format!("{evidence}; {worse}")),
+                slower: true,
+            })
+        }
+        (Some(evidence), _) => {
+            let bound = if closed {
+                "true QPS is no lower, and true latencies are no higher"
+            } else {
+                "latencies are also of arrivals that waited for it"
+            };
+            let finding = (Verdict::LowerBound, format!("{evidence}: {bound}"));
+            Some(Departure { finding, slower: false })
+        }
+    }
 }
 
-/// A server that was still starting when a run without a warm-up began: arrivals waited for it, which no later ones do.
-fn starting(run: &Run) -> Option<Departure> {
+/// That a server was still starting when a run without a warm-up began, in words.
+fn starting(run: &Run) -> Option<String> {
     let silence = started_late(run)?;
-    let evidence = format!(
-        "no response came in the first {} of the window, and the server answered from then on, as one that was still \
-         starting: true QPS is no lower, and true latencies are no higher",
+    Some(format!(
+        "no response came in the first {} of the window, and the server answered from then on, as one that was still starting",
         show_duration(silence.to_ns)
-    );
-    Some(Departure { finding: (Verdict::LowerBound, evidence), slower: false })
+    ))
 }
 
 /// As [`not_steady`], or the load was not: what was measured is not what the server does with all of it.

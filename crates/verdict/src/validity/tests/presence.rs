@@ -18,6 +18,7 @@ pub(super) fn dead(run: &mut Run, failed_slots: u32) {
         failed_slots,
         ended: false,
         released: false,
+        before_any_response: false,
     };
     let user_ns = 100 * SECOND;
     let (down_ns, cut_ns) = (40 * SECOND, 40 * SECOND);

@@ -434,3 +434,30 @@ fn stalls_of_all_users_that_p99_does_not_show_are_told_by_their_sum() {
         assert_eq!(stalls_in_words(&run).is_some(), told);
     }
 }
+
+/// Of a server that was still starting, and of one whose responses took longer for good later on.
+#[test]
+fn a_slow_start_hides_no_server_that_becomes_slower() {
+    let started = |slow_ms: f64| {
+        judged(open(), |run| {
+            went(run, |at| (1000.0, if at < 20 { 2.0 } else { slow_ms }));
+            let silence = model::Silence {
+                to_ns: 2 * SECOND,
+                ended: true,
+                released: true,
+                before_any_response: true,
+                ..Default::default()
+            };
+            run.presence = Some(model::Presence { silences: vec![silence], ..Default::default() });
+        })
+    };
+    let expected = (Verdict::LowerBound, vec![ReasonCode::NotSteady]);
+    let (verdict, codes, text) = started(2.0);
+    assert_eq!((verdict, codes), expected, "{text}");
+    let start = "no response came in the first 2.00s of the window";
+    assert!(text.contains(start) && text.contains("arrivals that waited for it"), "{text}");
+    let (verdict, codes, text) = started(8.0);
+    assert_eq!((verdict, codes), expected, "{text}");
+    assert!(text.contains(start), "{text}");
+    assert!(text.contains("the median response time became worse"), "{text}");
+}
