@@ -429,8 +429,11 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Dep
     let slower = splits().map(|at| (at, split(p50, at))).filter(|(_, (before, since, beyond))| {
         *before > 0.0 && since / before >= WARMING_SLOWER.max(*beyond)
     });
-    let by = |(before, since, _): (f64, f64, f64)| since / before;
-    if let Some((at, (before, since, _))) = slower.max_by(|a, b| by(a.1).total_cmp(&by(b.1))) {
+    // Levels of parts that hold some of both are as far apart: at the instant itself the parts are most even.
+    let off = |values: &[f64], at: usize| off_level(&values[..at]) + off_level(&values[at..]);
+    if let Some((at, (before, since, _))) =
+        slower.min_by(|a, b| off(p50, a.0).total_cmp(&off(p50, b.0)))
+    {
         let [before, since] = [before, since].map(|ns| show_duration(ns as u64));
         return words("the median response time", at, before, since);
     }
@@ -440,7 +443,7 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Dep
     let fewer = splits().map(|at| (at, split(qps, at))).filter(|(at, (before, since, beyond))| {
         (*since > 0.0 || ends(*at)) && before / since >= MOVED.max(*beyond)
     });
-    let (at, (before, since, _)) = fewer.min_by(|a, b| by(a.1).total_cmp(&by(b.1)))?;
+    let (at, (before, since, _)) = fewer.min_by(|a, b| off(qps, a.0).total_cmp(&off(qps, b.0)))?;
     words("QPS", at, rate(before), rate(since))
 }
 
@@ -457,6 +460,12 @@ impl Settled {
         let off = median(values.iter().map(|value| (value - level).abs()).collect());
         Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
     }
+}
+
+/// How far values are off their level, all together.
+fn off_level(values: &[f64]) -> f64 {
+    let level = median(values.to_vec());
+    values.iter().map(|value| (value - level).abs()).sum()
 }
 
 /// How many points from the first on are so.
