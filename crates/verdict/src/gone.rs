@@ -88,7 +88,8 @@ impl Gone {
         let Some(silence) = self.silence else {
             return self.sentence_of_a_part(run);
         };
-        let never_before = is_before_any_response(run, &silence);
+        // One that is away to the end may have served the runs before this one.
+        let never_before = is_before_any_response(run, &silence) && !self.at_end;
         let what = if never_before { "served nobody" } else { "stopped answering" };
         let since = silence.from_ns.saturating_sub(run.plan.warmup_ns);
         let begun = match (since, never_before) {
@@ -99,7 +100,6 @@ impl Gone {
             (_, false) => format!("{} into the window", show_duration(since)),
         };
         let until = match self.at_end {
-            true if never_before => "to its end".to_owned(),
             true => "and had not come back at its end".to_owned(),
             false => format!("until {}", after(silence.to_ns)),
         };
