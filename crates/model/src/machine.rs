@@ -127,9 +127,12 @@ impl MachineSum {
         self.seen = true;
     }
 
-    /// Adds the stops of the drain: they are no part of the window, and may have held up its last responses.
+    /// Adds the stops of the drain: they are no part of the window, and may have held up its last responses. Of one that was
+    /// noted only behind the window, what lies before its end is.
     pub(crate) fn add_drain(&mut self, interval: &MachineUse) {
+        let in_window_ns = interval.stopped_before_ns.min(std::mem::take(&mut self.last_ns));
         let sum = &mut self.sum;
+        sum.stopped_ns = sum.stopped_ns.saturating_add(in_window_ns);
         sum.stops = sum.stops.saturating_add(interval.stops);
         sum.stopped_max_ns = sum.stopped_max_ns.max(interval.stopped_max_ns);
     }
@@ -227,5 +230,13 @@ mod tests {
             let Machine { stopped_ns, stops, stopped_max_ns, .. } = sum.finish(1).expect("seen");
             assert_eq!((stopped_ns / MS, stops, stopped_max_ns / MS), expected, "{name}");
         }
+        let mut sum = MachineSum::default();
+        sum.add(&interval(50, 0, 0));
+        // Noted in the drain, and one of the drain alone that is noted in its second interval.
+        for drained in [interval(50, 16, 4), interval(50, 1, 9)] {
+            sum.add_drain(&drained);
+        }
+        let Machine { stopped_ns, stops, stopped_max_ns, .. } = sum.finish(1).expect("seen");
+        assert_eq!((stopped_ns / MS, stops, stopped_max_ns / MS), (4, 2, 20));
     }
 }

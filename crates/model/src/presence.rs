@@ -36,6 +36,9 @@ pub struct Silence {
     /// Whether several responses that had been awaited for long came at once at its end: what held up one held up all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
+    /// Whether no user of the run had been served before it, in a warm-up neither.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub before_any_response: bool,
 }
 
 impl Silence {
@@ -70,13 +73,18 @@ pub(crate) struct PresenceSums {
     unseen_ns: Nanos,
     silences: Vec<Silence>,
     window_end_ns: Nanos,
+    /// Whether some user was served so far.
+    any_served: bool,
 }
 
 impl PresenceSums {
     pub(crate) fn add(&mut self, interval: &Interval) {
         let presence = &interval.tally.presence;
         match interval.phase {
-            Phase::Warmup => return,
+            Phase::Warmup => {
+                self.any_served |= presence.served != 0;
+                return;
+            }
             Phase::Window => self.window(interval.start_ns, interval.end_ns, presence),
             Phase::Drain if presence.served != 0 => {
                 let first = presence.served & presence.served.wrapping_neg();
@@ -109,7 +117,10 @@ impl PresenceSums {
         let unseen_ns = std::mem::take(&mut self.unseen_ns);
         match &mut self.open {
             Some(silence) => silence.unseen_ns = silence.unseen_ns.saturating_add(unseen_ns),
-            none => *none = Some(Silence { from_ns, ..Silence::default() }),
+            none => {
+                let before_any_response = !self.any_served;
+                *none = Some(Silence { from_ns, before_any_response, ..Silence::default() });
+            }
         }
         let Some(silence) = &mut self.open else { return };
         silence.to_ns = to_ns;
@@ -121,6 +132,7 @@ impl PresenceSums {
 
     /// Some user was served at `at`; `released` says whether several were that had waited for long.
     fn served(&mut self, at: Nanos, released: bool) {
+        self.any_served = true;
         let unseen_ns = std::mem::take(&mut self.unseen_ns);
         let Some(mut silence) = self.open.take() else { return };
         if silence.last_failed_ns == Some(silence.to_ns) {
@@ -199,6 +211,7 @@ mod tests {
             failed_slots: 2,
             ended: true,
             released: false,
+            before_any_response: false,
         };
         assert_eq!(found.silences, [whole]);
         let to_the_end = presence(&[window(0, served), window(1, dead)]);
@@ -242,10 +255,30 @@ mod tests {
             failed_slots: 2,
             ended: true,
             released: false,
+            before_any_response: false,
         };
         assert_eq!(found, [whole]);
         let drained = [window(0, served), window(1, refused), interval(2, Phase::Drain, back)];
         assert_eq!(presence(&drained).silences, [Silence { to_ns: 2 * SECOND, ..whole }]);
+    }
+
+    #[test]
+    fn a_silence_knows_whether_anybody_was_served_before_it() {
+        let waited = PresenceTally { waited: u64::MAX, ..Default::default() };
+        let [first, second] =
+            [0b1, 0b10].map(|served| PresenceTally { served: served | 1 << 50, ..waited });
+        for (name, warm, tally, expected) in [
+            ("nobody", waited, second, &[true, false][..]),
+            ("some in the first slot", waited, first, &[false]),
+            ("some in the warm-up", first, second, &[false, false]),
+        ] {
+            let window = interval(1, Phase::Window, tally);
+            let end = interval(2, Phase::Drain, first);
+            let found = presence(&[interval(0, Phase::Warmup, warm), window, end]).silences;
+            let before: Vec<bool> = found.iter().map(|one| one.before_any_response).collect();
+            let (until_50, to_the_end) = before.split_at(before.len() - 1);
+            assert_eq!((until_50, to_the_end), (expected, &[false][..]), "{name}");
+        }
     }
 
     #[test]

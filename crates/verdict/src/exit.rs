@@ -340,6 +340,7 @@ mod tests {
             failed_slots: 100,
             ended: true,
             released: false,
+            before_any_response: false,
         };
         let mut run = ruled(judged(closed(), Verdict::Invalid), &[Ruling::Pass]);
         run.objectives[0].objective = "available>=99%".into();

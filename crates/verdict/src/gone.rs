@@ -88,15 +88,18 @@ impl Gone {
         let Some(silence) = self.silence else {
             return self.sentence_of_a_part(run);
         };
-        let never_before = is_before_any_response(run, &silence);
+        // One that is away to the end may have served the runs before this one.
+        let never_before = is_before_any_response(run, &silence) && !self.at_end;
         let what = if never_before { "served nobody" } else { "stopped answering" };
-        let at_start = silence.from_ns.saturating_sub(run.plan.warmup_ns) < AT_START;
-        let begun = match never_before || at_start {
-            true => "from the start of the window".to_owned(),
-            false => format!("{} into the window", after(silence.from_ns)),
+        let since = silence.from_ns.saturating_sub(run.plan.warmup_ns);
+        let begun = match (since, never_before) {
+            (0..AT_START, _) => "from the start of the window".to_owned(),
+            (_, true) => {
+                format!("from the first request, {} into the window", show_duration(since))
+            }
+            (_, false) => format!("{} into the window", show_duration(since)),
         };
         let until = match self.at_end {
-            true if never_before => "to its end".to_owned(),
             true => "and had not come back at its end".to_owned(),
             false => format!("until {}", after(silence.to_ns)),
         };
@@ -151,16 +154,14 @@ fn responses_each(run: &Run) -> Option<f64> {
 /// A silence that begins this early in the window is reported as one from the window's start.
 const AT_START: Nanos = 20 * MILLISECOND;
 
-/// Whether a silence begins a run without a warm-up, with the first arrival of a slow open loop: nobody had been served before.
+/// Whether nobody had been served before a silence, and no warm-up had been asked for.
 fn is_before_any_response(run: &Run, silence: &Silence) -> bool {
-    let rate_per_s = run.plan.rate_per_s.unwrap_or(f64::INFINITY);
-    let first_ns = (SECOND as f64 / rate_per_s) as Nanos;
-    run.plan.warmup_ns == 0 && silence.from_ns < AT_START.max(first_ns)
+    run.plan.warmup_ns == 0 && silence.before_any_response
 }
 
-/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run
-/// without a warm-up, lost none of what it was sent, and answered before its window ended. Not where the load itself varies, which nothing
-/// else would judge.
+/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run without a
+/// warm-up, lost none of what it was sent, and answered before its window ended. Not where the load itself varies, which
+/// nothing else would judge.
 pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     let lost_none = silence.failed_slots == 0 && silence.ended;

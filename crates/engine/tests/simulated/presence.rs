@@ -266,6 +266,18 @@ fn a_server_that_is_still_starting_is_called_that() {
     }
 }
 
+/// It served its first requests within the time in which a silence counts as one from the window's start.
+#[test]
+fn a_server_that_stops_just_after_its_first_responses_is_gone() {
+    for load in [closed(20), open(400.0, 400), open(8.0, 100)] {
+        let load = load.with(|plan| plan.duration_ns = Some(6 * SECOND));
+        let run = stalled(&load, (14 * MILLISECOND, 12 * SECOND / 10), MILLISECOND);
+        let (consequence, text) = finding(&run).expect("named");
+        assert_eq!(consequence, Verdict::Invalid, "{text}");
+        assert!(text.contains("the server stopped answering"), "{text}");
+    }
+}
+
 #[test]
 fn a_server_that_refuses_with_errors_until_it_is_ready_never_stopped() {
     let load = open(400.0, 20).with(|plan| plan.duration_ns = Some(6 * SECOND));

@@ -4,8 +4,8 @@
 //! known time notices every stop: the time that it overslept without waiting for a processor is time in which it could
 //! not run. It costs a wake-up each beat, some 0.1 % to 0.5 % of a processor.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -33,12 +33,15 @@ pub(super) struct Pulse {
 #[derive(Debug, Default)]
 struct Beating {
     ended: AtomicBool,
-    /// When it was asked last.
-    taken_ns: AtomicU64,
-    stopped_ns: AtomicU64,
-    before_ns: AtomicU64,
-    stops: AtomicU64,
-    longest_ns: AtomicU64,
+    noted: Mutex<Noted>,
+}
+
+/// Noted and taken as a whole, so that no stop is split between two takings.
+#[derive(Debug, Default)]
+struct Noted {
+    /// When they were asked for last.
+    taken_ns: Nanos,
+    stops: Stops,
 }
 
 /// Times in which the process stood still, since it was asked last.
@@ -65,15 +68,20 @@ impl Pulse {
 
     /// What came since the last call.
     pub(super) fn take(&self) -> Stops {
-        let Beating { taken_ns, stopped_ns, before_ns, stops, longest_ns, .. } = &*self.beating;
-        let take = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
-        taken_ns.store(clock::now(), Ordering::Relaxed);
-        Stops {
-            sum_ns: take(stopped_ns),
-            before_ns: take(before_ns),
-            count: take(stops),
-            longest_ns: take(longest_ns),
-        }
+        let mut noted = self.beating.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.taken_ns = clock::now();
+        std::mem::take(&mut noted.stops)
+    }
+}
+
+impl Noted {
+    /// A stop of this length ended at `now_ns`.
+    fn add(&mut self, now_ns: Nanos, stopped_ns: Nanos) {
+        let before_ns = before(self.taken_ns, now_ns, stopped_ns);
+        self.stops.before_ns += before_ns;
+        self.stops.sum_ns += stopped_ns - before_ns;
+        self.stops.count += 1;
+        self.stops.longest_ns = self.stops.longest_ns.max(stopped_ns);
     }
 }
 
@@ -105,11 +113,7 @@ fn beat(to: &Beating) {
         let read_ns = std::mem::replace(&mut queued_ns, clock::thread_queued());
         unread = 0;
         if let Some(stopped_ns) = stopped(late_ns, queued_ns.saturating_sub(read_ns)) {
-            let before_ns = before(to.taken_ns.load(Ordering::Relaxed), now_ns, stopped_ns);
-            to.before_ns.fetch_add(before_ns, Ordering::Relaxed);
-            to.stopped_ns.fetch_add(stopped_ns - before_ns, Ordering::Relaxed);
-            to.stops.fetch_add(1, Ordering::Relaxed);
-            to.longest_ns.fetch_max(stopped_ns, Ordering::Relaxed);
+            to.noted.lock().unwrap_or_else(PoisonError::into_inner).add(now_ns, stopped_ns);
         }
     }
 }
@@ -133,6 +137,16 @@ mod tests {
         assert_eq!(stopped(40 * MILLISECOND, MILLISECOND), Some(39 * MILLISECOND));
         assert_eq!(stopped(40 * MILLISECOND, 38 * MILLISECOND), None);
         assert_eq!(stopped(MILLISECOND, 0), None);
+    }
+
+    #[test]
+    fn stops_are_noted_with_what_of_them_lies_before_the_last_taking() {
+        let mut noted = Noted { taken_ns: 100, ..Noted::default() };
+        noted.add(90, 20);
+        noted.add(110, 40);
+        noted.add(200, 30);
+        let stops = Stops { sum_ns: 40, before_ns: 50, count: 3, longest_ns: 40 };
+        assert_eq!(noted.stops, stops);
     }
 
     #[test]

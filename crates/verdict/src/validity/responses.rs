@@ -23,15 +23,14 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     }
     let window = show_duration(run.totals.duration_ns);
     if sent_nothing(run) {
-        let whose = match run.plan.rate_per_s {
-            Some(_) => "no arrival was due so soon",
+        let why = match run.plan.rate_per_s {
+            Some(_) => ": no arrival was due so soon",
             None => {
-                "all users wait for longer before their first request, as the delay() of a script or a ramp may ask of them"
+                ", though the server let connections open: all users wait for longer before their first request, as the delay() \
+                 of a script or a ramp may ask of them"
             }
         };
-        let evidence = format!(
-            "nothing was sent in {window}, though the server let connections open: {whose}"
-        );
+        let evidence = format!("nothing was sent in {window}{why}");
         return Some((Verdict::Invalid, evidence));
     }
     let attempts = grouped(run.totals.attempts as f64, 0);
@@ -73,8 +72,9 @@ pub(super) fn ended_in_warmup(run: &Run) -> bool {
 /// Whether a run asked for nothing in its window, though it could have: nothing is said against the URL then.
 pub(super) fn sent_nothing(run: &Run) -> bool {
     let totals = &run.totals;
-    let opened = totals.connects > 0 && totals.limits.is_empty();
-    totals.attempts == 0 && opened && totals.errors.total() == 0
+    // An open loop opens connections only for arrivals, and counts each of these as an attempt.
+    let could = run.plan.rate_per_s.is_some() || totals.connects > 0;
+    totals.attempts == 0 && could && totals.limits.is_empty() && totals.errors.total() == 0
 }
 
 pub(super) fn keepalive_refused(run: &Run) -> Option<Finding> {

@@ -143,20 +143,36 @@ fn departure(run: &Run) -> Option<Departure> {
             .or_else(|| worsened(&levels, qps, &p50))
     });
     let found = found.or_else(|| apart(run));
-    // Which says also how much more the server carries once it is warm.
-    let is_bound = found.as_ref().is_some_and(|found| found.finding.0 == Verdict::LowerBound);
-    if is_bound { found } else { starting(run).or(found) }
+    match (starting(run), found) {
+        // Which says also how much more the server carries once it is warm.
+        (None, found) | (_, found @ Some(Departure { finding: (Verdict::LowerBound, _), .. })) => {
+            found
+        }
+        (Some(evidence), Some(Departure { finding: (_, worse), slower: true })) => {
+            Some(Departure {
+                finding: (Verdict::LowerBound, format!("{evidence}; {worse}")),
+                slower: true,
+            })
+        }
+        (Some(evidence), _) => {
+            let bound = if closed {
+                "true QPS is no lower, and true latencies are no higher"
+            } else {
+                "latencies are also of arrivals that waited for it"
+            };
+            let finding = (Verdict::LowerBound, format!("{evidence}: {bound}"));
+            Some(Departure { finding, slower: false })
+        }
+    }
 }
 
-/// A server that was still starting when a run without a warm-up began: arrivals waited for it, which no later ones do.
-fn starting(run: &Run) -> Option<Departure> {
+/// That a server was still starting when a run without a warm-up began, in words.
+fn starting(run: &Run) -> Option<String> {
     let silence = started_late(run)?;
-    let evidence = format!(
-        "no response came in the first {} of the window, and the server answered from then on, as one that was still \
-         starting: true QPS is no lower, and true latencies are no higher",
+    Some(format!(
+        "no response came in the first {} of the window, and the server answered from then on, as one that was still starting",
         show_duration(silence.to_ns)
-    );
-    Some(Departure { finding: (Verdict::LowerBound, evidence), slower: false })
+    ))
 }
 
 /// As [`not_steady`], or the load was not: what was measured is not what the server does with all of it.
@@ -413,8 +429,11 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Dep
     let slower = splits().map(|at| (at, split(p50, at))).filter(|(_, (before, since, beyond))| {
         *before > 0.0 && since / before >= WARMING_SLOWER.max(*beyond)
     });
-    let by = |(before, since, _): (f64, f64, f64)| since / before;
-    if let Some((at, (before, since, _))) = slower.max_by(|a, b| by(a.1).total_cmp(&by(b.1))) {
+    // Levels of parts that hold some of both are as far apart: at the instant itself the parts are most even.
+    let off = |values: &[f64], at: usize| off_level(&values[..at]) + off_level(&values[at..]);
+    if let Some((at, (before, since, _))) =
+        slower.min_by(|a, b| off(p50, a.0).total_cmp(&off(p50, b.0)))
+    {
         let [before, since] = [before, since].map(|ns| show_duration(ns as u64));
         return words("the median response time", at, before, since);
     }
@@ -424,7 +443,7 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Dep
     let fewer = splits().map(|at| (at, split(qps, at))).filter(|(at, (before, since, beyond))| {
         (*since > 0.0 || ends(*at)) && before / since >= MOVED.max(*beyond)
     });
-    let (at, (before, since, _)) = fewer.min_by(|a, b| by(a.1).total_cmp(&by(b.1)))?;
+    let (at, (before, since, _)) = fewer.min_by(|a, b| off(qps, a.0).total_cmp(&off(qps, b.0)))?;
     words("QPS", at, rate(before), rate(since))
 }
 
@@ -441,6 +460,12 @@ impl Settled {
         let off = median(values.iter().map(|value| (value - level).abs()).collect());
         Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
     }
+}
+
+/// How far values are off their level, all together.
+fn off_level(values: &[f64]) -> f64 {
+    let level = median(values.to_vec());
+    values.iter().map(|value| (value - level).abs()).sum()
 }
 
 /// How many points from the first on are so.

@@ -18,11 +18,28 @@ pub(super) fn dead(run: &mut Run, failed_slots: u32) {
         failed_slots,
         ended: false,
         released: false,
+        before_any_response: false,
     };
     let user_ns = 100 * SECOND;
     let (down_ns, cut_ns) = (40 * SECOND, 40 * SECOND);
     run.presence =
         Some(Presence { user_ns, down_ns, cut_ns, failing_ns: 0, silences: vec![silence] });
+}
+
+/// Of a series the server may be killed between two runs, the second of which it served nobody in.
+#[test]
+fn a_server_that_is_away_for_all_of_a_run_stopped_answering() {
+    let mut run = closed();
+    dead(&mut run, 12);
+    run.plan.warmup_ns = 0;
+    let silence = &mut run.presence.as_mut().expect("it is watched").silences[0];
+    (silence.from_ns, silence.before_any_response) = (0, true);
+    let sentence = |run: &Run| crate::gone::gone(run).expect("it was away").sentence(run);
+    let said = "the server stopped answering from the start of the window, and had not come back at its end";
+    assert!(sentence(&run).starts_with(said), "{}", sentence(&run));
+    run.presence.as_mut().expect("it is watched").silences[0].ended = true;
+    let said = "the server served nobody from the start of the window, until 10.0s";
+    assert!(sentence(&run).starts_with(said), "{}", sentence(&run));
 }
 
 #[test]

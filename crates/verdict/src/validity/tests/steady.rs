@@ -317,6 +317,24 @@ fn what_overlaps_or_lasts_for_a_moment_is_no_change_for_good() {
     }
 }
 
+/// Medians of parts that hold a few seconds of the other level are as far apart as those of the levels.
+#[test]
+fn a_level_that_became_worse_is_told_with_its_instant() {
+    let noise = |at: usize| 1.0 + 0.01 * (at * 7 % 5) as f64;
+    for from in [15, 20, 24] {
+        for (name, worse) in [("the median response time", (1000.0, 4.0)), ("QPS", (600.0, 2.0))] {
+            let mut run = closed();
+            went(&mut run, |at| {
+                let (per_s, p50_ms) = if at < from { (1000.0, 2.0) } else { worse };
+                (per_s * noise(at), p50_ms * noise(at + 2))
+            });
+            let (_, text) = not_steady(&run).expect("it became worse");
+            let told = format!("{name} became worse {from}.0s into the window");
+            assert!(text.contains(&told), "{text}");
+        }
+    }
+}
+
 /// Nothing comes any more in most of the window: the median of its parts is 0.
 #[test]
 fn an_end_in_a_short_window_is_told_with_its_instant() {
@@ -433,4 +451,31 @@ fn stalls_of_all_users_that_p99_does_not_show_are_told_by_their_sum() {
         run.presence = Some(model::Presence { user_ns, silences, ..Default::default() });
         assert_eq!(stalls_in_words(&run).is_some(), told);
     }
+}
+
+/// Of a server that was still starting, and of one whose responses took longer for good later on.
+#[test]
+fn a_slow_start_hides_no_server_that_becomes_slower() {
+    let started = |slow_ms: f64| {
+        judged(open(), |run| {
+            went(run, |at| (1000.0, if at < 20 { 2.0 } else { slow_ms }));
+            let silence = model::Silence {
+                to_ns: 2 * SECOND,
+                ended: true,
+                released: true,
+                before_any_response: true,
+                ..Default::default()
+            };
+            run.presence = Some(model::Presence { silences: vec![silence], ..Default::default() });
+        })
+    };
+    let expected = (Verdict::LowerBound, vec![ReasonCode::NotSteady]);
+    let (verdict, codes, text) = started(2.0);
+    assert_eq!((verdict, codes), expected, "{text}");
+    let start = "no response came in the first 2.00s of the window";
+    assert!(text.contains(start) && text.contains("arrivals that waited for it"), "{text}");
+    let (verdict, codes, text) = started(8.0);
+    assert_eq!((verdict, codes), expected, "{text}");
+    assert!(text.contains(start), "{text}");
+    assert!(text.contains("the median response time became worse"), "{text}");
 }
