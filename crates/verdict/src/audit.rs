@@ -118,8 +118,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         code: "mean_outside_percentiles",
-        condition: "of 1,000 responses or more, the mean is over 5 % and rounding lower or \
-                    higher than any distribution with these percentiles can have",
+        condition: "the mean is over 5 % and rounding lower or higher than any distribution with \
+                    this least and greatest latency and these percentiles can have, however the \
+                    tool rounds ranks or interpolates",
         consequence: "IMPOSSIBLE: mean and percentiles do not come from the same samples",
         advice: "Quote neither until you know how each was computed.",
         check: arithmetic::mean,

@@ -26,7 +26,8 @@ pub struct CapacityArgs {
     /// Search for the highest concurrency in a closed loop, instead of the highest rate
     #[arg(long)]
     pub closed: bool,
-    /// Time limit of the whole search [default: 5m; 1m without a URL]
+    /// Time limit of the whole search: no step is begun that would not fit, but waiting for a step's last
+    /// responses may take up to --timeout longer [default: 5m; 1m without a URL]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub budget: Option<Nanos>,
     /// Measured window of a step; lengthened where fewer than two arrivals would be due [default: a

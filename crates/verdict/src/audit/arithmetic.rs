@@ -10,8 +10,9 @@ use crate::figures::{self, grouped};
 const BUCKETS: f64 = 0.01;
 /// Relative slack where estimates meet.
 const SLACK: f64 = 0.05;
-/// Responses from which conventions of interpolation no longer matter to the mean.
-const ENOUGH: u64 = 1_000;
+/// Samples between a percentile and where its share puts it, at most: tools round the rank in different
+/// ways, or interpolate between two samples.
+const RANKS: f64 = 2.0;
 
 /// The distribution's known points by share: least, percentiles, greatest.
 fn points(claim: &Claim) -> Vec<(f64, Nanos)> {
@@ -39,27 +40,44 @@ pub(super) fn order(_: Tool, claim: &Claim) -> Option<Found> {
     Some((Severity::Impossible, evidence, None))
 }
 
-/// A share of the samples lies between each two points, so their lower ends bound the mean from
-/// below and their upper ends from above.
-pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
-    let mean_ns = claim.mean_ns.filter(|_| claim.requests.is_some_and(|n| n >= ENOUGH))?;
-    let mut points = points(claim);
-    if claim.min_ns.is_none() {
-        points.insert(0, (0.0, 0));
-    }
-    let between = |end: usize| {
-        points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[end].1 as f64).sum::<f64>()
+/// The least and the greatest mean that samples with these points can have: a share of them lies
+/// between each two points, and above the last. Without a greatest nothing bounds the mean from above.
+fn bounds_of_mean(claim: &Claim, samples: f64) -> (f64, Option<f64>) {
+    let points = points(claim);
+    let shares = |by: f64| -> Vec<f64> {
+        let moved = |share: f64| match share {
+            0.0 | 1.0 => share,
+            share => (share + by).clamp(0.0, 1.0),
+        };
+        points.iter().map(|&(share, _)| moved(share)).collect()
     };
-    let error = claim.widest_error_ns() as f64;
-    let least = between(0) * (1.0 - SLACK) - 2.0 * error;
-    let most = claim.max_ns.map(|_| between(1) * (1.0 + SLACK) + 2.0 * error);
-    let mean = mean_ns as f64;
-    let (word, bound) = if mean < least {
-        ("at least", between(0))
-    } else if most.is_some_and(|most| mean > most) {
-        ("at most", between(1))
-    } else {
+    let (late, early) = (shares(RANKS / samples), shares(-RANKS / samples));
+    let above = late.iter().skip(1).chain(&[1.0]).zip(&late).map(|(to, from)| to - from);
+    let before = std::iter::once(&0.0).chain(&early);
+    let below = early.iter().zip(before).map(|(to, from)| to - from);
+    (weighted(&points, above), claim.max_ns.map(|_| weighted(&points, below)))
+}
+
+/// Each point's latency times the share that is given to it, added up.
+fn weighted(points: &[(f64, Nanos)], shares: impl Iterator<Item = f64>) -> f64 {
+    points.iter().zip(shares).map(|(&(_, ns), share)| share * ns as f64).sum()
+}
+
+pub(super) fn mean(_: Tool, claim: &Claim) -> Option<Found> {
+    let mean_ns = claim.mean_ns?;
+    // Some tools time successes only. Without any, what was timed are failures.
+    let timed = claim.success.filter(|&success| success > 0.0).unwrap_or(1.0);
+    let samples = claim.requests? as f64 * timed;
+    if samples < 1.0 {
         return None;
+    }
+    let (low, high) = bounds_of_mean(claim, samples);
+    let error = 2.0 * claim.widest_error_ns() as f64;
+    let mean = mean_ns as f64;
+    let (word, bound) = match high {
+        _ if mean < low * (1.0 - SLACK) - error => ("at least", low),
+        Some(high) if mean > high * (1.0 + SLACK) + error => ("at most", high),
+        _ => return None,
     };
     let evidence = format!(
         "a mean of {}, where its percentiles allow {word} {}",

@@ -175,8 +175,83 @@ fn percentiles_are_in_order_and_fit_the_mean() {
     let high = Claim { max_ns: Some(ms(8)), quantiles: vec![(0.5, ms(2))], ..row.clone() };
     let wanted = "a mean of 9.00ms, where its percentiles allow at most 5.00ms";
     assert_eq!(evidence(Tool::Wrk, &high, "mean_outside_percentiles"), wanted);
-    let few = Claim { requests: Some(20), ..low };
-    assert!(!found(Tool::Wrk, &few).iter().any(|found| found.0 == "mean_outside_percentiles"));
+    // What lies above the last percentile counts although the file states no greatest latency.
+    let open = Claim { max_ns: None, quantiles: vec![(0.1, ms(20))], ..row };
+    let wanted = "a mean of 9.00ms, where its percentiles allow at least 18.1ms";
+    assert_eq!(evidence(Tool::Wrk, &open, "mean_outside_percentiles"), wanted);
+}
+
+#[test]
+fn percentiles_bound_the_mean_of_few_responses_too() {
+    let ms = |value: u64| value * MILLISECOND;
+    let contradicts = |requests: u64, success: f64, p95: u64| {
+        let claim = Claim {
+            requests: Some(requests),
+            success: Some(success),
+            max_ns: Some(ms(30)),
+            quantiles: vec![(0.95, ms(p95))],
+            ..closed(10.0, 100.0, 10.0)
+        };
+        found(Tool::K6, &claim).iter().any(|found| found.0 == "mean_outside_percentiles")
+    };
+    // At most 0.95 x 5 + 0.05 x 30 = 6.25 ms.
+    assert!(contradicts(600, 1.0, 5));
+    assert!(contradicts(40, 1.0, 5));
+    assert!(contradicts(600, 0.0, 5));
+    assert!(!contradicts(600, 1.0, 9));
+    // Of so few, rounding of the rank decides; and some tools time successes only.
+    assert!(!contradicts(8, 1.0, 5));
+    assert!(!contradicts(600, 0.01, 5));
+    assert!(!contradicts(0, 1.0, 5));
+}
+
+/// Ranks counted from 1, as tools take them for the share of so many samples.
+const RANKS_OF: [fn(f64, f64) -> f64; 7] = [
+    |share, count| share * count,
+    |share, count| share * (count + 1.0),
+    |share, count| share * (count - 1.0) + 1.0,
+    |share, count| share * count + 0.5,
+    |share, count| (share * count).ceil(),
+    |share, count| (share * count).round(),
+    |share, count| (share * count).floor() + 1.0,
+];
+
+#[test]
+fn no_way_to_compute_percentiles_contradicts_the_mean() {
+    for count in 1..60_u64 {
+        judge_ranks((0..count).map(|at| at * at * at * MILLISECOND).collect());
+        judge_ranks((0..count).map(|at| at * 2 / count * SECOND).collect());
+        judge_ranks((0..count).map(|at| if at == 0 { 1 } else { SECOND }).collect());
+        judge_ranks((0..count).map(|at| if at == 0 { SECOND } else { 1 }).collect());
+    }
+}
+
+/// No rule finds that these samples contradict themselves, whichever way their percentiles are taken.
+fn judge_ranks(mut samples: Vec<u64>) {
+    samples.sort_unstable();
+    let count = samples.len() as f64;
+    let mean_ns = samples.iter().sum::<u64>() / samples.len() as u64;
+    let at = |rank: f64| samples[(rank.clamp(1.0, count) as usize) - 1] as f64;
+    for rank_of in RANKS_OF {
+        let quantile = |percent: u32| {
+            let share = f64::from(percent) / 100.0;
+            let rank = rank_of(share, count).clamp(1.0, count);
+            let [low, high] = [at(rank.floor()), at(rank.ceil())];
+            (share, (low + (high - low) * rank.fract()) as u64)
+        };
+        let claim = Claim {
+            requests: Some(samples.len() as u64),
+            min_ns: samples.first().copied(),
+            max_ns: samples.last().copied(),
+            quantiles: (1..100).map(quantile).collect(),
+            ..Claim::new(100.0, Some(mean_ns))
+        };
+        let found = found(Tool::Csv, &claim);
+        assert!(
+            found.iter().all(|found| found.1 != Severity::Impossible),
+            "{samples:?}: {found:?}"
+        );
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use std::slice;
 
 use model::capacity::{Margin, Outcome, Purpose, Unit};
-use model::{Judgement, LoadLine, Ruling, Run};
+use model::{Arrivals, Judgement, LoadLine, Ruling, Run};
 
 use statistics::proportion::clopper_pearson;
 
@@ -19,6 +19,9 @@ use crate::objective::{self, Bound, Endpoint, Goal, Limit, Metric, Objective, Su
 /// A time up to this share of its limit is far inside of it: what is unclear about it is for want of attempts, and
 /// not because the load is near what the server carries.
 const FAR_INSIDE: f64 = 0.5;
+
+/// A hold confirms a rate if at least this share of the arrivals that it stands for was due.
+const LEAST_ARRIVALS: f64 = 0.9;
 
 /// The default objectives: response time and success of `baseline`.
 const DEFAULT: [&str; 2] = ["mean<=500ms", "success>=99%"];
@@ -75,7 +78,8 @@ impl SearchObjectives {
         Some(format!("'{}': {}", judged.objective, judged.reason))
     }
 
-    /// What a step's run makes of the objectives that each level must hold.
+    /// What a step's run makes of the objectives that each level must hold, and of its arrivals where a hold had
+    /// too few of them.
     pub fn margins(
         &self,
         run: &Run,
@@ -104,7 +108,7 @@ impl SearchObjectives {
                 })
             })
         });
-        judged.collect()
+        judged.chain(few_arrivals(run, purpose)).collect()
     }
 
     /// What the capacity found makes of the throughput asked for: each of those objectives with its
@@ -225,6 +229,23 @@ fn outcome(run: &Run, bound: Bound, judged: &Judgement, purpose: Purpose) -> Out
         (Some(low), Some(high)) if holds(low) != holds(high) => Outcome::Unclear,
         _ => by_value,
     }
+}
+
+/// The guard on a hold of random arrivals, of which a short window may by chance have far fewer than its rate
+/// stands for: what holds under those is no evidence for that rate. Absent where there were enough.
+fn few_arrivals(run: &Run, purpose: Purpose) -> Option<MetricMargin> {
+    let random = run.plan.arrivals == Some(Arrivals::Poisson) && run.session_pace().is_none();
+    let rate_per_s = run.plan.rate_per_s.filter(|_| random && purpose == Purpose::Hold)?;
+    let value = run.rates.offered_per_s / rate_per_s;
+    let margin = Margin {
+        objective: format!("arrivals>={}%", LEAST_ARRIVALS * 100.0),
+        value,
+        limit: LEAST_ARRIVALS,
+        unit: Unit::Ratio,
+        outcome: Outcome::Unclear,
+        why: Some("by chance, fewer arrivals were due than at this rate".to_owned()),
+    };
+    (value < LEAST_ARRIVALS).then_some(MetricMargin { margin, of: Of::Pace, too_few: true })
 }
 
 #[cfg(test)]
@@ -389,5 +410,28 @@ mod tests {
         let mut silent = open();
         silent.totals.requests = 0;
         assert_eq!(of_endpoint.unanswerable(&silent, &[]), None);
+    }
+
+    #[test]
+    fn a_hold_confirms_no_rate_of_which_it_had_too_few_arrivals() {
+        let mut run = open();
+        run.plan.arrivals = Some(Arrivals::Poisson);
+        let arrivals = |run: &Run, purpose| {
+            let mut margins = asked(&["mean<=500ms"]).margins(run, &[], purpose).into_iter();
+            let of_pace = margins.find(|weighed| weighed.of == Of::Pace);
+            of_pace.map(|weighed| (weighed.margin.outcome, weighed.too_few))
+        };
+        run.rates.offered_per_s = 716.0;
+        assert_eq!(arrivals(&run, Purpose::Hold), Some((Outcome::Unclear, true)));
+        // A step of the search is one vote of many.
+        assert_eq!(arrivals(&run, Purpose::Search), None);
+        let judged = crate::capacity::judge(
+            &run,
+            asked(&["mean<=500ms"]).margins(&run, &[], Purpose::Hold),
+            None,
+        );
+        assert_eq!((judged.outcome, judged.too_few), (Outcome::Unclear, true), "{judged:?}");
+        run.rates.offered_per_s = 960.0;
+        assert_eq!(arrivals(&run, Purpose::Hold), None);
     }
 }

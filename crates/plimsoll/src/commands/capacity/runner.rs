@@ -70,7 +70,9 @@ impl SearchRunner {
         series.sources.clone_from(&self.sources);
         let left_ns = self.settings.budget_ns.saturating_sub(search.spent_ns());
         if matches!(search.next(), Next::Run(_)) {
-            series.live.announce("search, at most", left_ns);
+            series
+                .live
+                .announce("search, at most (but for waiting for the last responses)", left_ns);
         }
         let mut seen = KnownResponses::default();
         for mut run in record.steps.iter().filter_map(|step| files.read_run(step)) {
