@@ -228,7 +228,7 @@ complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s k -l insecure
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -l tls-resume -d 'Let connections resume earlier TLS sessions where the server offers it, as returning users do. Without it every handshake is that of a new client'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'Time limit of the whole search [default: 5m; 1m without a URL]' -r
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l budget -d 'Time limit of the whole search: no step is begun that would not fit, but waiting for a step\'s last responses may take up to --timeout longer [default: 5m; 1m without a URL]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l step -d 'Measured window of a step; lengthened where fewer than two arrivals would be due [default: a thirtieth of the budget, at least 1s]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l hold -d 'Measured window of the confirming hold [default: a fifth of the budget, or longer if a percentile needs more responses]' -r
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand capacity" -l rest -d 'Rest between steps [default: a tenth of a step]' -r

@@ -278,7 +278,7 @@ json\:"JSON"))' \
 ;;
 (capacity)
 _arguments "${_arguments_options[@]}" : \
-'--budget=[Time limit of the whole search \[default\: 5m; 1m without a URL\]]:TIME:_default' \
+'--budget=[Time limit of the whole search\: no step is begun that would not fit, but waiting for a step'\''s last responses may take up to --timeout longer \[default\: 5m; 1m without a URL\]]:TIME:_default' \
 '--step=[Measured window of a step; lengthened where fewer than two arrivals would be due \[default\: a thirtieth of the budget, at least 1s\]]:TIME:_default' \
 '--hold=[Measured window of the confirming hold \[default\: a fifth of the budget, or longer if a percentile needs more responses\]]:TIME:_default' \
 '--rest=[Rest between steps \[default\: a tenth of a step\]]:TIME:_default' \
