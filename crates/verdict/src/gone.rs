@@ -185,7 +185,7 @@ pub(crate) fn was_not_ready(run: &Run) -> bool {
     })
 }
 
-/// Whether the server was gone for a part of the window, or is. One that was still starting was not ([`started_late`]).
+/// Whether the server was gone for a part of the window, or is. One that was still starting was not (`started_late`).
 pub fn gone(run: &Run) -> Option<Gone> {
     let presence = run.presence.as_ref()?;
     let is_found = |silence: &&Silence| !is_start(run, silence) && away(run, silence);
