@@ -147,9 +147,9 @@ impl Conn {
         self.failed_at = now;
     }
 
-    /// It ends without a response to an attempt; `measured` says whether that one counts.
-    pub(crate) fn ends_without_response(&mut self, measured: bool) {
-        if !self.had_response && measured {
+    /// It ends without a response to an attempt; `in_window` says whether it ends in the measured window.
+    pub(crate) fn ends_without_response(&mut self, in_window: bool) {
+        if !self.had_response && in_window {
             (self.had_response, self.mute) = (true, self.mute.saturating_add(1));
         }
     }

@@ -89,7 +89,7 @@ impl Gone {
             return self.sentence_of_a_part(run);
         };
         // One that is away to the end may have served the runs before this one.
-        let never_before = is_before_any_response(run, &silence) && !self.at_end;
+        let never_before = silence.before_any_response && !self.at_end;
         let what = if never_before { "served nobody" } else { "stopped answering" };
         let since = silence.from_ns.saturating_sub(run.plan.warmup_ns);
         let begun = match (since, never_before) {
@@ -154,19 +154,14 @@ fn responses_each(run: &Run) -> Option<f64> {
 /// A silence that begins this early in the window is reported as one from the window's start.
 const AT_START: Nanos = 20 * MILLISECOND;
 
-/// Whether nobody had been served before a silence, and no warm-up had been asked for.
-fn is_before_any_response(run: &Run, silence: &Silence) -> bool {
-    run.plan.warmup_ns == 0 && silence.before_any_response
-}
-
-/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run without a
-/// warm-up, lost none of what it was sent, and answered before its window ended. Not where the load itself varies, which
-/// nothing else would judge.
+/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run, in its
+/// warm-up neither, lost none of what it was sent, and answered before the window ended. Not where the load itself varies,
+/// which nothing else would judge.
 pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     let lost_none = silence.failed_slots == 0 && silence.ended;
-    let in_window = silence.to_ns < run.totals.duration_ns;
-    constant && lost_none && in_window && is_before_any_response(run, silence)
+    let end_ns = run.plan.warmup_ns.saturating_add(run.totals.duration_ns);
+    constant && lost_none && silence.to_ns < end_ns && silence.before_any_response
 }
 
 /// The time at the beginning of the window in which a server that was still starting answered nothing, where that is as long
@@ -176,12 +171,12 @@ pub(crate) fn started_late(run: &Run) -> Option<Silence> {
     silences.iter().find(|silence| is_start(run, silence) && away(run, silence)).copied()
 }
 
-/// Whether all of a server's absence is that it was not ready when a run without a warm-up began: it failed what it was sent,
-/// and then was there to the end.
+/// Whether all of a server's absence is that it was not ready when a run began: it failed what it was sent, and then was there
+/// to the end.
 pub(crate) fn was_not_ready(run: &Run) -> bool {
     gone(run).is_some_and(|gone| {
-        let began = gone.silence.filter(|silence| is_before_any_response(run, silence));
-        began.is_some() && gone.times == 1 && !gone.at_end
+        let began = gone.silence.is_some_and(|silence| silence.before_any_response);
+        began && gone.times == 1 && !gone.at_end
     })
 }
 
@@ -378,8 +373,11 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     // Where a connection has several requests in flight, one that is slow by itself holds up those behind it.
     let apart = run.plan.pipeline <= 1;
-    if (run.plan.rate_per_s.is_some() && constant || pauses) && apart && silence.released {
-        // Of few requests a second hardly one waits for all of it.
+    // Of few requests a second hardly one waits for all of it, and what was sent in the warm-up is in no figure of the window.
+    let uncounted = run.plan.rate_per_s.is_some() && constant
+        || pauses
+        || constant && from_warmup(run, silence);
+    if uncounted && apart && silence.released {
         return true;
     }
     let Ok(service) = run.histogram("service") else { return false };
@@ -395,6 +393,12 @@ fn stalled(run: &Run, silence: &Silence) -> bool {
     let as_long = silences.filter(|other| other.ended && other.duration_ns() >= length / 10 * 9);
     let times = if pauses { as_long.count().max(1) as u64 } else { 1 };
     waited >= users.saturating_mul(times) && !slow_by_themselves(run, quick, length)
+}
+
+/// Whether a silence began in the warm-up of a run, of which a silence has the part inside the window alone.
+fn from_warmup(run: &Run, silence: &Silence) -> bool {
+    let warmup_ns = run.plan.warmup_ns;
+    warmup_ns > 0 && silence.from_ns < warmup_ns.saturating_add(AT_START)
 }
 
 /// Whether so few requests were made in a period of this length that all of them may have been slow by themselves, if the

@@ -191,8 +191,9 @@ impl Worker {
     ) {
         while let Some(flight) = self.conns.pop(j) {
             self.down(j, flight.sent, class != ErrorClass::Timeout, now);
-            let measured = self.recorder.measures(flight.due);
-            self.conns[j].ends_without_response(measured);
+            // In the window also where it was sent in the warm-up: its user had nothing in the window meanwhile.
+            let in_window = self.recorder.measures(now);
+            self.conns[j].ends_without_response(in_window);
             self.lost(j, flight, class, now);
             self.recorder.landed(flight, now);
             count(&mut self.recorder, flight);

@@ -236,8 +236,8 @@ fn a_stall_of_seconds_is_named_whether_or_not_attempts_timed_out() {
     }
 }
 
-/// A server that is still starting when a run without a warm-up begins was never gone; one that had served before was, however
-/// early in the window, and a healthy one neither.
+/// A server that is still starting when the window begins, with a warm-up or without, was never gone; one that had served before
+/// was, however early in the window or late in the warm-up, and a healthy one neither.
 #[test]
 fn a_server_that_is_still_starting_is_called_that() {
     let steady = |run: &Run| {
@@ -259,12 +259,19 @@ fn a_server_that_is_still_starting_is_called_that() {
         assert_eq!((finding(&warm), steady(&warm)), (None, None));
 
         let load = load.with(|plan| plan.warmup_ns = SECOND);
-        // What is sent in the warm-up, which ends then, is in no figure of the window.
-        let from = SECOND + 10 * MILLISECOND;
-        let stopped = stalled(&load, (from, from + until), 2 * MILLISECOND);
-        let (consequence, text) = finding(&stopped).expect("named");
-        assert_eq!(consequence, Verdict::Invalid, "{text}");
-        assert!(text.contains("the server stopped answering"), "{text}");
+        let cold = stalled(&load, (0, SECOND + until), 2 * MILLISECOND);
+        assert_eq!(finding(&cold), None, "{:?}", cold.validity);
+        let (consequence, text) = steady(&cold).expect("named");
+        assert_eq!(consequence, Verdict::LowerBound, "{text}");
+        assert!(text.contains("no response came in the first 1.2"), "{text}");
+
+        // What is sent in the warm-up, which ends after a second, is in no figure of the window.
+        for from in [SECOND - 300 * MILLISECOND, SECOND + 10 * MILLISECOND] {
+            let stopped = stalled(&load, (from, SECOND + until), 2 * MILLISECOND);
+            let (consequence, text) = finding(&stopped).expect("named");
+            assert_eq!(consequence, Verdict::Invalid, "{text}");
+            assert!(text.contains("the server stopped answering"), "{text}");
+        }
     }
 }
 

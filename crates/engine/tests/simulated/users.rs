@@ -43,6 +43,21 @@ fn a_server_that_is_deaf_on_every_tenth_connection_is_named() {
     }
 }
 
+/// What was sent in the warm-up and times out in the window is no attempt of the window.
+#[test]
+fn connections_that_were_deaf_since_the_warmup_are_named() {
+    for timeout_ns in [2 * SECOND, 30 * SECOND] {
+        let load = closed(32).with(|plan| {
+            (plan.warmup_ns, plan.duration_ns) = (600 * MILLISECOND, Some(6 * SECOND));
+            plan.timeout_ns = timeout_ns;
+        });
+        let run = driven(&load, |request| {
+            (request.conn % 10 != 1).then(|| Reply::ok_after(25 * MILLISECOND))
+        });
+        assert_eq!(starved(&run), Some(Verdict::Invalid), "{:?}", run.users);
+    }
+}
+
 #[test]
 fn instances_that_fall_silent_are_named_where_users_find_others() {
     for load in [closed(20), open(500.0, 40)] {

@@ -166,12 +166,12 @@ fn departure(run: &Run) -> Option<Departure> {
     }
 }
 
-/// That a server was still starting when a run without a warm-up began, in words.
+/// That a server was still starting when the window began, in words.
 fn starting(run: &Run) -> Option<String> {
     let silence = started_late(run)?;
     Some(format!(
         "no response came in the first {} of the window, and the server answered from then on, as one that was still starting",
-        show_duration(silence.to_ns)
+        show_duration(silence.to_ns.saturating_sub(run.plan.warmup_ns))
     ))
 }
 

@@ -203,7 +203,8 @@ fn by_chance(run: &Run, users: &Users) -> f64 {
 fn mute(run: &Run, users: &Users) -> Option<Finding> {
     let (totals, mute) = (&run.totals, users.mute);
     let (attempts, opened) = (totals.attempts as f64, totals.connects as f64);
-    let failed = attempts - totals.requests as f64 - mute as f64;
+    // Those whose requests were sent in the warm-up are among no attempts.
+    let failed = (attempts - totals.requests as f64 - mute as f64).max(0.0);
     let expected = opened * (failed / (attempts - mute as f64).max(1.0)).clamp(0.0, 1.0);
     let found = mute >= MUTE.0
         && mute as f64 >= MUTE.1 * opened
