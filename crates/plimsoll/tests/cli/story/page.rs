@@ -105,19 +105,13 @@ request tells more of an ORM than the rate does.</p>
 /// What came of it, in a paragraph.
 fn intro(story: &Story) -> String {
     let [baseline, before, after] = [0, 1, 2].map(|at| count(mean(&story.best[at].qps)));
-    let [gain, share] = story.reached();
+    let [gain, share] = story.reached().map(times);
     format!(
         "<p>A Go API server with its debug options left on, and a log that is kept twice, answers {before} requests per second at its best level of concurrency. Without
-them, and without middlewares, it answers {after}: <b>{gain:.2} times as many</b> ({gain_low:.2} to {gain_high:.2}), {share:.1}&nbsp;%
-({share_low:.1} to {share_high:.1}) of the {baseline} of plain <code>net/http</code>. The figures are means of {rounds} rounds in turns, the
+them, and without middlewares, it answers {after}: <b>{gain} times as many</b>, {share} times
+the {baseline} of plain <code>net/http</code>. The figures are means of {rounds} rounds in turns, the
 intervals of 95&nbsp;% are those of the rounds' ratios. Every step was measured, predicted, made and measured again by <code>plimsoll</code>; this page was written by
 <code>cargo xtask casestudy</code>. Server and generator had one processor each. {environment}</p>",
-        gain = gain.ratio,
-        gain_low = gain.low,
-        gain_high = gain.high,
-        share = share.ratio * 100.0,
-        share_low = share.low * 100.0,
-        share_high = share.high * 100.0,
         rounds = story.best[0].qps.len(),
         environment = escape(&environment(&story.environment)),
     )
@@ -199,8 +193,11 @@ fn micros(way: &InTurns) -> String {
     if mean > 0.0 { format!("{mean:.1}") } else { "-".to_owned() }
 }
 
-fn times(effect: &Effect) -> String {
-    format!("{:.2} ({:.2} to {:.2})", effect.ratio, effect.low, effect.high)
+fn times(effect: Option<Effect>) -> String {
+    effect.map_or_else(
+        || "-".to_owned(),
+        |effect| format!("{:.2} ({:.2} to {:.2})", effect.ratio, effect.low, effect.high),
+    )
 }
 
 fn best(story: &Story) -> String {
@@ -208,7 +205,7 @@ fn best(story: &Story) -> String {
     let rows: Vec<Vec<String>> = (story.best.iter())
         .map(|server| {
             let against = |other: &InTurns| {
-                if server.name == other.name { "1".to_owned() } else { times(&server.over(other)) }
+                if server.name == other.name { "1".to_owned() } else { times(server.over(other)) }
             };
             vec![
                 server.name.clone(),
@@ -231,15 +228,11 @@ fn in_turns(name: &str, found: &[InTurns]) -> String {
     let first = &found[0];
     let rows: Vec<Vec<String>> = (found.iter().enumerate())
         .map(|(at, way)| {
-            let of = |effect: Option<Effect>| match effect {
-                _ if at == 0 => "1".to_owned(),
-                Some(effect) => times(&effect),
-                None => "-".to_owned(),
-            };
+            let of = |effect| if at == 0 { "1".to_owned() } else { times(effect) };
             vec![
                 way.name.clone(),
                 count(mean(&way.qps)),
-                of(Some(way.over(first))),
+                of(way.over(first)),
                 micros(way),
                 of(way.cpu_over(first)),
             ]
