@@ -67,7 +67,7 @@ fn a_run_says_since_when_and_in_whose_words() {
             text.contains("(do not quote) server_gone: the server stopped answering"),
             "{text}"
         );
-        // In the words of the commonest failure: where the machine is busy, users may try again only after the end.
+        // In the words of the commonest failure: another test's server may have the port since.
         let words = ["Connection refused", "the server closed the connection", "no response came"];
         let said = |words: &str| text.contains(&format!("had not come back at its end: {words}"));
         assert!(words.into_iter().any(said), "{text}");
