@@ -63,8 +63,17 @@ impl RangeCounts {
     /// Counts one latency. Allocates nothing.
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
+        self.record_n(nanos, 1);
+    }
+
+    /// Counts the same latency `n` times. Allocates nothing.
+    #[inline]
+    pub fn record_n(&mut self, nanos: Nanos, n: u32) {
+        if n == 0 {
+            return;
+        }
         let count = &mut self.counts[range_of(nanos)];
-        *count = count.saturating_add(1);
+        *count = count.saturating_add(n);
         self.max_ns = self.max_ns.max(nanos);
     }
 
