@@ -83,7 +83,7 @@ impl Recorder {
     pub(crate) fn new(open_loop: bool, warmup: Nanos, window_end: Nanos) -> Self {
         let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
         let mut recorder = Self {
-            tally: Box::default(),
+            tally: Box::new(Tally::with_room(open_loop)),
             attempts: AttemptLog::default(),
             logs_attempts: false,
             flow_of: Vec::new(),
