@@ -6,6 +6,7 @@
 mod entry;
 mod sessions;
 mod slice;
+mod times;
 
 use model::interval::{Gauge, Phase, Tally, WorkerUse};
 use model::units::{MILLISECOND, SECOND};
@@ -19,6 +20,7 @@ use crate::response_kinds::{LOCATION, ResponseKinds, TYPE, words};
 use crate::spent::Spent;
 
 use slice::Slices;
+use times::AlikeTimes;
 
 pub(crate) use entry::{Attempt, InFlight, WholeResponse};
 pub use entry::{IntervalBuffers, WorkerInterval};
@@ -49,6 +51,8 @@ pub(crate) struct Recorder {
     came: u32,
     /// The longest time that one of them took.
     longest: Nanos,
+    /// Responses whose times are not in the tally yet.
+    alike: AlikeTimes,
     /// Whether the server is there.
     pub(crate) watch: Watch,
     /// Requests in flight that were due inside the window.
@@ -79,7 +83,7 @@ impl Recorder {
     pub(crate) fn new(open_loop: bool, warmup: Nanos, window_end: Nanos) -> Self {
         let phase = if warmup > 0 { Phase::Warmup } else { Phase::Window };
         let mut recorder = Self {
-            tally: Box::default(),
+            tally: Box::new(Tally::with_room(open_loop)),
             attempts: AttemptLog::default(),
             logs_attempts: false,
             flow_of: Vec::new(),
@@ -90,6 +94,7 @@ impl Recorder {
             under_way: 0,
             came: 0,
             longest: 0,
+            alike: AlikeTimes::default(),
             watch: Watch::of_window(warmup, window_end),
             measured: 0,
             waiting: 0,
@@ -243,10 +248,8 @@ impl Recorder {
             None => self.tally.succeeded += 1,
             Some(class) => self.tally.errors.add(class, 1),
         }
-        self.tally.statuses.record(status);
-        self.tally.first_byte.record(first.saturating_sub(flight.sent));
         self.came += 1;
-        self.latencies(flight, now);
+        self.responded(flight, first, now, status);
         let (response, service) = (self.response(flight, now), now.saturating_sub(flight.sent));
         self.longest = self.longest.max(service);
         self.log(LogEntry::Responded { endpoint, status, failure, check, response, service, done });
@@ -281,21 +284,11 @@ impl Recorder {
         if self.counts(flight.due) {
             let done = now.max(flight.sent.saturating_add(timeout));
             self.tally.errors.add(ErrorClass::Timeout, 1);
-            self.latencies(flight, done);
+            self.waited(flight, done);
             let (response, service) =
                 (self.response(flight, done), done.saturating_sub(flight.sent));
             let endpoint = endpoint_number(flight.endpoint);
             self.log(LogEntry::TimedOut { endpoint, response, service });
-        }
-    }
-
-    #[inline]
-    fn latencies(&mut self, flight: InFlight, done: Nanos) {
-        self.tally.service.record(done.saturating_sub(flight.sent));
-        self.slices.record(self.response(flight, done));
-        if self.open_loop {
-            self.tally.response.record(done.saturating_sub(flight.due));
-            self.tally.wait.record(flight.sent.saturating_sub(flight.taken));
         }
     }
 
@@ -331,7 +324,7 @@ impl Recorder {
             self.tally.unsent += 1;
             if let Some(waited) = waited {
                 self.tally.response.record(waited);
-                self.slices.record(waited);
+                self.slices.record_n(waited, 1);
             }
             self.log(LogEntry::Unsent { endpoint: endpoint_number(attempt.endpoint), waited });
         }

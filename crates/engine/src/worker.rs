@@ -177,7 +177,9 @@ impl Worker {
         if now >= self.recorder.boundary() {
             self.count_down(self.recorder.boundary());
         }
-        let spare = || self.job.spares.try_recv().unwrap_or_default();
+        let open_loop = self.job.plan.rate_per_s.is_some();
+        let fresh = |_| IntervalBuffers::with_room(open_loop);
+        let spare = || self.job.spares.try_recv().unwrap_or_else(fresh);
         while let Some(part) = self.recorder.turn(now, spent, spare) {
             hand_over(&self.job, Some(part));
         }

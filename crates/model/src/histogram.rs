@@ -31,16 +31,18 @@ const MOST: u64 = 1 << 53;
 /// an interval, `u64` for a run.
 #[derive(Clone)]
 pub struct Latencies<C: Counter = u32> {
-    buckets: Histogram<C>,
+    /// None until the first latency, unless they were asked for: most of the distributions of a run stay empty.
+    buckets: Option<Histogram<C>>,
     count: u64,
     sum: u128,
     min: Nanos,
     max: Nanos,
 }
 
+/// An empty distribution; its buckets are allocated for the first latency.
 impl<C: Counter> Default for Latencies<C> {
     fn default() -> Self {
-        Self::new()
+        Self { buckets: None, count: 0, sum: 0, min: Nanos::MAX, max: 0 }
     }
 }
 
@@ -63,12 +65,22 @@ impl<C: Counter> fmt::Debug for Latencies<C> {
 impl<C: Counter> Latencies<C> {
     /// An empty distribution, with all its buckets allocated (about 27,000 counts).
     pub fn new() -> Self {
-        let buckets = Histogram::new_with_bounds(LOWEST, HIGHEST, SIGNIFICANT_DIGITS)
-            .expect("the bounds are constants that the histogram accepts");
-        Self { buckets, count: 0, sum: 0, min: Nanos::MAX, max: 0 }
+        Self { buckets: Some(empty_buckets()), ..Self::default() }
     }
 
-    /// Records one latency. Allocates nothing.
+    /// The buckets of a distribution that holds something.
+    fn filled(&self) -> Option<&Histogram<C>> {
+        self.buckets.as_ref().filter(|_| self.count > 0)
+    }
+
+    /// Counts in the bucket of a latency.
+    #[inline]
+    fn put(&mut self, nanos: Nanos, n: u64) {
+        let buckets = self.buckets.get_or_insert_with(empty_buckets);
+        buckets.saturating_record_n(nanos.min(HIGHEST), bucket_count(n));
+    }
+
+    /// Records one latency. Allocates nothing, but for the first one of a [`Self::default`].
     #[inline]
     pub fn record(&mut self, nanos: Nanos) {
         self.record_n(nanos, 1);
@@ -84,8 +96,7 @@ impl<C: Counter> Latencies<C> {
         self.sum += u128::from(nanos) * u128::from(n);
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
-        let count = bucket_count(u64::from(n));
-        self.buckets.saturating_record_n(nanos.min(HIGHEST), count);
+        self.put(nanos, u64::from(n));
     }
 
     /// Adds `n` latencies of one bucket, as [`Self::recorded`] lists them.
@@ -98,13 +109,14 @@ impl<C: Counter> Latencies<C> {
         self.sum = self.sum.saturating_add(u128::from(nanos) * u128::from(n));
         self.min = self.min.min(nanos);
         self.max = self.max.max(nanos);
-        self.buckets.saturating_record_n(nanos.min(HIGHEST), bucket_count(n));
+        self.put(nanos, n);
     }
 
     /// The highest latency of the bucket that one falls into, as [`Self::recorded`] lists it.
     #[inline]
     pub fn bucket_of(&self, nanos: Nanos) -> Nanos {
-        self.buckets.highest_equivalent(nanos.min(HIGHEST))
+        let highest = |buckets: &Histogram<C>| buckets.highest_equivalent(nanos.min(HIGHEST));
+        self.buckets.as_ref().map_or_else(|| highest(&empty_buckets()), highest)
     }
 
     /// Sets the exact figures of a distribution that was filled from its buckets.
@@ -116,23 +128,23 @@ impl<C: Counter> Latencies<C> {
 
     /// Adds all of `other`, whatever the width of its counts.
     pub fn merge<D: Counter>(&mut self, other: &Latencies<D>) {
-        if other.count == 0 || self.count.saturating_add(other.count) > MOST {
+        let Some(buckets) = other.filled() else { return };
+        if self.count.saturating_add(other.count) > MOST {
             return;
         }
         self.count += other.count;
         self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        for bucket in other.buckets.iter_recorded() {
-            let n = bucket_count(bucket.count_at_value().as_u64());
-            self.buckets.saturating_record_n(bucket.value_iterated_to().min(HIGHEST), n);
+        for bucket in buckets.iter_recorded() {
+            self.put(bucket.value_iterated_to(), bucket.count_at_value().as_u64());
         }
     }
 
     /// Empties it for reuse, keeping the buckets' memory.
     pub fn clear(&mut self) {
-        if self.count > 0 {
-            self.buckets.reset();
+        if let Some(buckets) = self.buckets.as_mut().filter(|_| self.count > 0) {
+            buckets.reset();
             (self.count, self.sum, self.min, self.max) = (0, 0, Nanos::MAX, 0);
         }
     }
@@ -164,16 +176,14 @@ impl<C: Counter> Latencies<C> {
 
     /// The standard deviation to the histogram's precision; 0 when empty.
     pub fn stdev(&self) -> Nanos {
-        if self.count == 0 { 0 } else { self.buckets.stdev().round() as Nanos }
+        self.filled().map_or(0, |buckets| buckets.stdev().round() as Nanos)
     }
 
     /// The latency that a share `quantile` (0..=1) of the samples does not exceed, to three
     /// digits and never outside the exact minimum and maximum; 0 when empty.
     pub fn at_quantile(&self, quantile: f64) -> Nanos {
-        if self.count == 0 {
-            return 0;
-        }
-        let highest_of_bucket = self.buckets.value_at_quantile(quantile);
+        let Some(buckets) = self.filled() else { return 0 };
+        let highest_of_bucket = buckets.value_at_quantile(quantile);
         // Below the lowest latency distinguished, a bucket's upper edge would invent time.
         let value = if highest_of_bucket < LOWEST { 0 } else { highest_of_bucket };
         value.clamp(self.min, self.max)
@@ -181,18 +191,17 @@ impl<C: Counter> Latencies<C> {
 
     /// The share of samples within one standard deviation of the mean, as wrk's `+/- Stdev`.
     pub fn share_within_stdev(&self) -> f64 {
-        if self.count == 0 {
-            return 0.0;
-        }
+        let Some(buckets) = self.filled() else { return 0.0 };
         let (mean, stdev) = (self.mean(), self.stdev());
         let low = mean.saturating_sub(stdev).min(HIGHEST);
         let high = mean.saturating_add(stdev).min(HIGHEST);
-        self.buckets.count_between(low, high).as_u64() as f64 / self.count as f64
+        buckets.count_between(low, high).as_u64() as f64 / self.count as f64
     }
 
     /// Buckets that hold something: (highest latency of the bucket, count), ascending.
     pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-        self.buckets.iter_recorded().map(|b| (b.value_iterated_to(), b.count_at_value().as_u64()))
+        let buckets = self.buckets.iter().flat_map(Histogram::iter_recorded);
+        buckets.map(|b| (b.value_iterated_to(), b.count_at_value().as_u64()))
     }
 
     /// The figures that reports show.
@@ -210,9 +219,12 @@ impl<C: Counter> Latencies<C> {
     /// HdrHistogram's V2 compressed form in base64, which any HdrHistogram library reads.
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&self.buckets, &mut bytes)
-            .expect("writing to memory does not fail");
+        let mut serializer = V2DeflateSerializer::new();
+        let written = match &self.buckets {
+            Some(buckets) => serializer.serialize(buckets, &mut bytes),
+            None => serializer.serialize(&empty_buckets::<C>(), &mut bytes),
+        };
+        written.expect("writing to memory does not fail");
         STANDARD.encode(bytes)
     }
 
@@ -223,7 +235,7 @@ impl<C: Counter> Latencies<C> {
     /// A sentence, when the text is not base64 of a histogram with this module's bounds.
     pub fn from_base64(text: &str) -> Result<Self, String> {
         let read = stored::read(text)?;
-        let mut latencies = Self::new();
+        let mut latencies = Self::default();
         for bucket in read.iter_recorded() {
             if latencies.count.saturating_add(bucket.count_at_value()) > MOST {
                 return Err("a histogram that counts more than any run can produce".to_owned());
@@ -232,6 +244,12 @@ impl<C: Counter> Latencies<C> {
         }
         Ok(latencies)
     }
+}
+
+/// All buckets, with nothing in them.
+fn empty_buckets<C: Counter>() -> Histogram<C> {
+    Histogram::new_with_bounds(LOWEST, HIGHEST, SIGNIFICANT_DIGITS)
+        .expect("the bounds are constants that the histogram accepts")
 }
 
 /// A count in a bucket's width, at most what 32 bits hold when it does not fit.
@@ -266,7 +284,7 @@ impl<C: Counter> Serialize for Latencies<C> {
 impl<'de, C: Counter> Deserialize<'de> for Latencies<C> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Some(stored) = Option::<Stored>::deserialize(deserializer)? else {
-            return Ok(Self::new());
+            return Ok(Self::default());
         };
         let mut latencies = Self::from_base64(&stored.buckets).map_err(serde::de::Error::custom)?;
         if stored.min > stored.max {
@@ -303,6 +321,24 @@ mod tests {
     #[test]
     fn an_empty_set_is_all_zero() {
         assert_eq!(Latencies::<u32>::new().summary(), Summary::default());
+    }
+
+    #[test]
+    fn buckets_are_there_when_a_latency_is() {
+        let (mut lazy, whole) = (Latencies::<u32>::default(), of(&[]));
+        assert!(lazy.buckets.is_none() && lazy == whole);
+        assert_eq!(lazy.summary(), Summary::default());
+        assert_eq!((lazy.share_within_stdev(), lazy.recorded().count()), (0.0, 0));
+        assert_eq!(lazy.bucket_of(2_000_003), whole.bucket_of(2_000_003));
+        assert_eq!(lazy.to_base64(), whole.to_base64());
+        lazy.merge(&whole);
+        lazy.record_n(7, 0);
+        lazy.clear();
+        assert!(lazy.buckets.is_none(), "nothing was put in");
+        lazy.record(1_000);
+        assert_eq!(lazy, of(&[1_000]));
+        lazy.clear();
+        assert!(lazy.buckets.is_some() && lazy == whole, "its memory stays");
     }
 
     #[test]

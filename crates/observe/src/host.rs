@@ -12,7 +12,7 @@ use crate::cgroup::{Cgroups, QuotaCost};
 use crate::kernel_log::KernelLog;
 use crate::proc::sockets;
 use crate::proc::{memory, network, processors};
-use crate::text::{number, read};
+use crate::text::{KeptOpen, number, read};
 
 /// `AF_NETLINK` and `NETLINK_SOCK_DIAG` of `linux/netlink.h`.
 const NETLINK: i32 = 16;
@@ -46,6 +46,7 @@ pub struct Host {
     /// Of this process, where they are those of what is watched.
     held: Option<QuotaCost>,
     log: KernelLog,
+    files: KeptOpen,
     /// Of IPv4 and of IPv6; none where the kernel does not answer.
     listeners: [Option<Socket>; 2],
 }
@@ -58,7 +59,8 @@ impl Host {
             held.follow(Cgroups::of_this_process());
             held
         });
-        Self { held, log: KernelLog::default(), listeners: [diagnostics(), diagnostics()] }
+        let listeners = [diagnostics(), diagnostics()];
+        Self { held, log: KernelLog::default(), files: KeptOpen::default(), listeners }
     }
 
     /// Puts everything there is into `sample`. The network is that of the process `elsewhere`, where what is watched has
@@ -74,15 +76,20 @@ impl Host {
         let of = elsewhere.map_or_else(|| "/proc/net".to_owned(), |pid| format!("/proc/{pid}/net"));
         let files = files.map(|(what, path, parse)| (what, path.to_owned(), parse)).into_iter();
         let network = NETWORK.map(|(what, file, parse)| (what, format!("{of}/{file}"), parse));
+        // A file of another network that stayed open would keep that network.
+        let read = |kept: &mut KeptOpen, path: &str| match elsewhere {
+            Some(_) => read(path),
+            None => kept.read(path),
+        };
         for (what, path, parse) in files.chain(network) {
-            match read(&path) {
+            match read(&mut self.files, &path) {
                 Ok(text) => parse(&text, sample),
                 Err(error) => sample.miss(what, why(&path, &error)),
             }
         }
         for resource in ["cpu", "io", "memory"] {
             let path = format!("/proc/pressure/{resource}");
-            match read(&path) {
+            match read(&mut self.files, &path) {
                 Ok(text) => processors::pressure(resource, &text, sample),
                 Err(error) => sample.miss("pressure", why(&path, &error)),
             }

@@ -40,7 +40,8 @@ pub struct Reading {
 #[derive(Debug)]
 pub struct Watcher {
     stop: Arc<Stop>,
-    readings: Receiver<Reading>,
+    /// Boxed: the channel has its places from the beginning, and hardly one is used.
+    readings: Receiver<Box<Reading>>,
     /// Readings of each source that were dropped.
     dropped: Vec<Arc<AtomicU64>>,
     threads: Vec<JoinHandle<()>>,
@@ -93,7 +94,7 @@ impl Watcher {
 
     /// The readings that have come.
     pub fn readings(&self) -> impl Iterator<Item = Reading> {
-        self.readings.try_iter()
+        self.readings.try_iter().map(|reading| *reading)
     }
 
     /// How many readings of each source were dropped so far, since too many waited to be taken.
@@ -104,7 +105,7 @@ impl Watcher {
     /// The next reading, if one comes within `time`.
     pub fn next(&self, time: Duration) -> Option<Reading> {
         match self.readings.recv_timeout(time) {
-            Ok(reading) => Some(reading),
+            Ok(reading) => Some(*reading),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 // No thread could be started: who asks again is not to spin.
@@ -129,7 +130,7 @@ impl Drop for Watcher {
 struct Sender {
     number: usize,
     source: Source,
-    send: SyncSender<Reading>,
+    send: SyncSender<Box<Reading>>,
     /// The greatest difference between the clock of the source's machine and this one's when a sample arrived: the
     /// one that was the least time on its way; since that clock was last set back.
     offset: Option<i64>,
@@ -140,7 +141,7 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(number: usize, source: Source, send: SyncSender<Reading>) -> Self {
+    fn new(number: usize, source: Source, send: SyncSender<Box<Reading>>) -> Self {
         Self { number, source, send, offset: None, taken: None, dropped: Arc::default() }
     }
 
@@ -170,7 +171,7 @@ impl Sender {
         sample.source.clone_from(&self.source.name);
         sample.role = self.source.role;
         let reading = Reading { source: self.number, at_ns, offset_ns: self.offset, sample };
-        match self.send.try_send(reading) {
+        match self.send.try_send(Box::new(reading)) {
             Ok(()) => true,
             Err(TrySendError::Full(_)) => {
                 self.dropped.fetch_add(1, Ordering::Relaxed);

@@ -81,6 +81,11 @@ pub struct IntervalBuffers {
 }
 
 impl IntervalBuffers {
+    /// Empty ones, with room for the times of requests and responses.
+    pub(crate) fn with_room(open_loop: bool) -> Self {
+        Self { tally: Box::new(Tally::with_room(open_loop)), attempts: AttemptLog::default() }
+    }
+
     /// Empties it; its memory stays.
     pub(crate) fn clear(&mut self) {
         self.tally.clear();

@@ -56,11 +56,11 @@ impl Slices {
         self.end
     }
 
-    /// Counts the response time of an attempt.
+    /// Counts the response time that `n` attempts had.
     #[inline]
-    pub(super) fn record(&mut self, response: Nanos) {
+    pub(super) fn record_n(&mut self, response: Nanos, n: u32) {
         if self.length.is_some() {
-            self.times.record(response);
+            self.times.record_n(response, n);
         }
     }
 
@@ -84,6 +84,7 @@ impl Slices {
 impl Recorder {
     /// Closes the open slice at `end` and begins the next.
     pub(super) fn close_slice(&mut self, end: Nanos) {
+        self.settle_times();
         let in_flight = self.in_flight.take(end);
         let sums = self.sums();
         let slices = &mut self.slices;

@@ -25,7 +25,13 @@ impl StatusCounts {
     /// Counts one response. A status outside 100..=999 counts as 999; the parser lets none through.
     #[inline]
     pub fn record(&mut self, status: u16) {
-        self.0[usize::from(status).min(999)] += 1;
+        self.record_n(status, 1);
+    }
+
+    /// Counts `n` responses of one status.
+    #[inline]
+    pub fn record_n(&mut self, status: u16, n: u32) {
+        self.0[usize::from(status).min(999)] += n;
     }
 
     /// Adds another set of counts.

@@ -118,6 +118,21 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// An empty one in which requests and responses are counted without allocating; `open_loop`: also how late they are and
+    /// how long they wait. Opening connections may allocate.
+    pub fn with_room(open_loop: bool) -> Self {
+        let mut tally = Self::default();
+        for latencies in [&mut tally.service, &mut tally.first_byte, &mut tally.observed_late] {
+            *latencies = Latencies::new();
+        }
+        if open_loop {
+            for latencies in [&mut tally.response, &mut tally.late, &mut tally.wait] {
+                *latencies = Latencies::new();
+            }
+        }
+        tally
+    }
+
     /// Attempts that ended here, whatever became of them.
     pub fn attempts(&self) -> u64 {
         let unanswered = self.unsent.saturating_add(self.unfinished);

@@ -69,7 +69,8 @@ impl Uring {
     fn received<P: Handler<Self>>(&mut self, id: ConnId, result: i32, flags: u32, handler: &mut P) {
         let buffer = cqueue::buffer_select(flags);
         if let Some(conn) = self.conns.get_mut(id) {
-            if !cqueue::more(flags) {
+            let over = !cqueue::more(flags);
+            if over {
                 conn.armed = None;
             }
             let (token, delivering) = (conn.token, conn.state == ConnState::Open);
@@ -85,7 +86,9 @@ impl Uring {
                         handler.event(self, token, Event::Received(bytes));
                     }
                     self.note_length(id, result as usize);
-                    self.arm_receive(id);
+                    if over {
+                        self.arm_receive(id);
+                    }
                 }
                 (0, _) if delivering => self.ended(id, token, handler),
                 (0, _) => self.peer_closed(id),
