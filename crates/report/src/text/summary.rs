@@ -136,7 +136,7 @@ fn figures(run: &Run, words: Words) -> String {
     };
     let of = match run.response_ns.count {
         _ if !shows_no_rate(run) => String::new(),
-        n => format!(" of {}", counted(n, "request")),
+        n => format!(" ({})", counted(n, "request")),
     };
     let qps = rate(rates.requests_per_s);
     format!("QPS {least}{qps}{of}, success {success}{of_time}, {mean}{quote}")
@@ -414,7 +414,7 @@ mod tests {
         run.validity = verdict::judge(&run);
         for columns in [60, 80] {
             let first = shown(&run, columns);
-            assert!(first.is_some_and(|line| line.starts_with("VALID: QPS 1,000 of 3 requests, ")));
+            assert!(first.is_some_and(|line| line.starts_with("VALID: QPS 1,000 (3 requests), ")));
             let text = summary(&run, at(columns));
             let note = text.lines().find(|line| line.starts_with("note")).expect("a note");
             assert!(note.ends_with("so few requests show no rate: send more (-n or -d)"), "{note}");
@@ -587,6 +587,10 @@ mod tests {
         assert!(crate::wrk::block(&run, false).starts_with("Running 2s test @ "));
         run.interrupted = false;
         assert!(summary(&run, at(80)).contains("closed loop, 10s,"));
+        run.plan.requests = Some(run.totals.attempts);
+        let of_count = summary(&run, at(80));
+        assert!(of_count.contains(" requests, 2.30s of 10s"), "{of_count}");
+        run.plan.requests = None;
         assert!(crate::wrk::block(&run, false).starts_with("Running 10s test @ "));
     }
 
