@@ -469,7 +469,7 @@ pub const RULES: &[Rule] = &[
         consequence: "INVALID when less than {SHORTEST_PART} is there because of an error (a script's, a pool that was used \
                       up, a full disk). Else a note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
-        brief: "",
+        brief: "let it run to the end before you compare it",
         check: window::interrupted,
     },
 ];

@@ -104,12 +104,15 @@ pub(crate) fn users(run: &Run) -> Option<String> {
             words += &format!(", {} of them not to the end", count(users.left));
         }
         if users.served > 0 {
-            words += &format!(
-                "; responses each: {} to {}, median {}",
-                count(users.least),
-                count(users.most),
-                count(users.median)
-            );
+            let least = count(users.least);
+            words += &match users.least == users.most {
+                true => format!("; responses each: {least}"),
+                false => format!(
+                    "; responses each: {least} to {}, median {}",
+                    count(users.most),
+                    count(users.median)
+                ),
+            };
         }
         let of_tenth = users.best_tenth_share.filter(|_| uneven && users.served >= 10);
         if let Some(share_of_best) = of_tenth {

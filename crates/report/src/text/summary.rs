@@ -595,6 +595,25 @@ mod tests {
     }
 
     #[test]
+    fn users_with_as_many_responses_have_no_range() {
+        let mut run = fixture::sound::closed();
+        let users = |median, most| model::users::Users {
+            served: 3,
+            left: 1,
+            least: 20,
+            median,
+            most,
+            ..Default::default()
+        };
+        run.users = Some(users(20, 20));
+        let alike = detail::users(&run).expect("one left");
+        assert!(alike.ends_with("; responses each: 20"), "{alike}");
+        run.users = Some(users(21, 30));
+        let apart = detail::users(&run).expect("one left");
+        assert!(apart.ends_with("; responses each: 20 to 30, median 21"), "{apart}");
+    }
+
+    #[test]
     fn that_all_responses_failed_alike_takes_two_lines() {
         for status in [401, 404, 415] {
             let mut run = fixture::sound::closed();
