@@ -26,8 +26,10 @@ const OTHERS: usize = 66;
 /// The table, the judgement, and what goes with it.
 pub fn text(comparison: &Comparison, style: Style) -> String {
     let mut out = table(comparison, style);
-    out += &paragraph(&format!("Judged by {}.", comparison.by), "", style);
-    out.push('\n');
+    if !comparison.effects.is_empty() {
+        out += &paragraph(&format!("Judged by {}.", comparison.by), "", style);
+        out.push('\n');
+    }
     out += &style.paint(Tone::Strong, paragraph(&comparison.sentence(), "", style).trim_end());
     out.push('\n');
     out + &comparison.notes.iter().map(|note| paragraph(note, "- ", style)).collect::<String>()
@@ -257,6 +259,16 @@ mod tests {
         assert!(text.contains("- 8 connections: judged although it is INVALID"), "{text}");
         assert!(text.contains("- 4, 8 and 16 connections: SLOWER"), "{text}");
         assert!(text.contains("- the machine was busy"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_judged_by_no_rounds() {
+        let mut comparison = comparison();
+        assert!(text(&comparison, Style::default()).contains("Judged by 6 interleaved rounds."));
+        comparison.effects.clear();
+        comparison.by = "0 interleaved rounds".into();
+        let text = text(&comparison, Style::default());
+        assert!(!text.contains("Judged by"), "{text}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(crate) use steady::turn::{between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
-pub use window::{not_waited_for, shows_no_rate};
+pub use window::{ended_by_count, not_waited_for, shows_no_rate};
 
 /// What a rule found: its consequence, and the evidence in one or more sentences without the final full stop.
 type Finding = (Verdict, String);
@@ -469,7 +469,7 @@ pub const RULES: &[Rule] = &[
         consequence: "INVALID when less than {SHORTEST_PART} is there because of an error (a script's, a pool that was used \
                       up, a full disk). Else a note: the figures are those of the part that ran",
         advice: "Let it run to the end before you compare it with others.",
-        brief: "",
+        brief: "let it run to the end before you compare it",
         check: window::interrupted,
     },
 ];

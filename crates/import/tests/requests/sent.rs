@@ -190,7 +190,7 @@ fn recordings_in_other_forms() {
     let cookies = "a=${env.COOKIE_A}; b=${env.COOKIE_B}";
     assert!(imported.workload.headers.iter().eq([("cookie", cookies)]), "{imported:?}");
     let said = notes(&imported);
-    for needle in ["entry 1: status 404", "1 requests that the browser's cache answered"] {
+    for needle in ["entry 1: status 404", "1 request that the browser's cache answered"] {
         assert!(said.contains(needle), "{said}");
     }
 }

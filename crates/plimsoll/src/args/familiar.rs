@@ -307,6 +307,12 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     if word.contains(['/', ':']) && !text.contains("URL") {
         return Some(": leave it out".to_owned());
     }
+    if word.contains(": ") {
+        return Some(format!(": a field follows its flag, as in -H '{word}'"));
+    }
+    if let Some(method) = bare_method(line) {
+        return Some(format!(": a method follows its flag, as in -m {method}"));
+    }
     if word.contains(['/', ':']) {
         // hey's -q is a rate: what follows it was taken for the URL.
         let is_quiet = line.iter().any(|word| word == "-q");
@@ -322,6 +328,18 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
     }
     let takes_one = text.contains("URL|FILE");
     takes_one.then(|| ": one URL is taken; a value with spaces goes into quotes".to_owned())
+}
+
+/// A method that stands by itself, as HTTPie takes it: `POST http://h/`.
+fn bare_method(line: &[OsString]) -> Option<&str> {
+    let words: Vec<&str> = line.iter().filter_map(|word| word.to_str()).collect();
+    let mut pairs = words.windows(2);
+    let is_bare = |pair: &&[&str]| {
+        let is_method =
+            ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].contains(&pair[1]);
+        is_method && !pair[0].starts_with('-')
+    };
+    pairs.find(is_bare).map(|pair| pair[1])
 }
 
 /// A header field whose value was parted from its name, as a shell does without quotes.
@@ -379,12 +397,22 @@ mod tests {
     }
 
     #[test]
+    fn a_field_without_its_flag_is_no_second_url() {
+        let words =
+            ["plimsoll", "run", "http://h/", "-H", "Accept: x", "Foo: b"].map(OsString::from);
+        let said = in_one_line(&Cli::try_parse_from(&words).expect_err("it is refused"), &words);
+        assert!(said.contains("a field follows its flag, as in -H 'Foo: b'"), "{said}");
+    }
+
+    #[test]
     fn what_is_meant_is_named() {
         for (line, advice) in [
             ("http://127.0.0.1:8080/x", "use `plimsoll run http://127.0.0.1:8080/x`"),
             ("localhost:8080", "use `plimsoll run localhost:8080`"),
             ("target -p 9000", "use --listen 127.0.0.1:PORT"),
             ("run http://h/ http://g/", "one URL is taken; `plimsoll compare` takes two URLs"),
+            ("run POST http://h/", "a method follows its flag, as in -m POST"),
+            ("run -m POST http://h/ http://g/", "one URL is taken; `plimsoll compare`"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
             ("target 8080", "use --listen 127.0.0.1:8080"),

@@ -118,12 +118,12 @@ impl WorkloadFile {
         };
         let document = match Document::read(&bytes) {
             Ok(document) => document,
-            Err(_) if !is_named_as_one(path) => return usage(not_one(path)),
             Err(faults) => {
                 return match description(&bytes) {
                     Some(format) => usage(format!(
                         "{name} is {format}, and no workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
                     )),
+                    None if !is_named_as_one(path) => usage(not_one(path)),
                     None => wrong(path, faults.iter().map(ToString::to_string)),
                 };
             }

@@ -8,7 +8,7 @@ use import::{Kind, ResultError};
 use model::Run;
 
 use crate::failure::{Failure, cannot_run};
-use crate::results::folder::{LAST_RUN, PAGE, PARENT, named};
+use crate::results::folder::{LAST_RUN, PAGE, PARENT, named, newest};
 use crate::results::input::{self, RUN_JSON, SWEEP_JSON};
 use measure::beside;
 use measure::journal::{self, Replayed};
@@ -100,9 +100,12 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
     } else if !dir.exists() {
         cannot_run(format!("{}: there is no such file or folder", dir.display()))
     } else {
+        let within = newest(dir).map_or_else(
+            || "is it a folder that `run`, `sweep`, `capacity` or `compare` wrote to?".to_owned(),
+            |newest| format!("the newest result below it is in {}", newest.display()),
+        );
         cannot_run(format!(
-            "{} holds neither run.json, {} nor {SWEEP_JSON}: is it a folder that `run`, `sweep`, `capacity` or \
-             `compare` wrote to?",
+            "{} holds neither run.json, {} nor {SWEEP_JSON}: {within}",
             dir.display(),
             journal::NAME
         ))

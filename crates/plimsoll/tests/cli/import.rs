@@ -198,6 +198,13 @@ fn a_file_of_another_format_is_named_with_the_command_that_takes_it() {
     }
 }
 
+/// Whatever its name ends in.
+#[test]
+fn a_recording_that_is_run_is_named_with_the_command_that_converts_it() {
+    let needle = "shop.har is a recording (HAR), and no workload file yet: `plimsoll import shop.har -o workload.yaml`";
+    folder_with("shop.har").plimsoll("run shop.har").refuses(2, needle);
+}
+
 #[test]
 fn what_cannot_be_read_gives_one_line() {
     let folder = Folder::new();

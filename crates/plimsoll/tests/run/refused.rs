@@ -121,8 +121,13 @@ fn the_way_to_the_server() {
 fn folders_without_results() {
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let path = dir.path().display();
+    plimsoll(&format!("report {path}")).refuses(1, "nor sweep.json: is it a folder that `run`");
+    let inner = dir.path().join("capacity/20260102-030405");
+    std::fs::create_dir_all(&inner).expect("a folder");
+    std::fs::write(inner.join("run.json"), "{\"started_at\":\"2026-01-02T03:04:05Z\"}")
+        .expect("a file");
     plimsoll(&format!("report {path}"))
-        .refuses(1, "holds neither run.json, run.journal nor sweep.json");
+        .refuses(1, &format!("the newest result below it is in {}", inner.display()));
     for (name, text, needle) in [
         ("run.journal", "", "is empty"),
         ("run.journal", "{\"version\":", "is not a journal"),

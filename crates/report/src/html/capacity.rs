@@ -121,10 +121,10 @@ fn steps_drawn(record: &CapacitySearch) -> Option<Markup> {
 fn steps(record: &CapacitySearch) -> Markup {
     let headers = ["step", "level", "QPS", "mean", "outcome", "by", "file in steps/"];
     let row = |held: &SearchStep| {
-        let cells = capacity::cells(record.settings.kind, held).map(|cell| html! { (cell) });
+        let [figures @ .., by] = capacity::cells(record.settings.kind, held);
         let name = held.file.strip_prefix("steps/").unwrap_or(&held.file);
-        let file = html! { span.words { (parts::outside(name)) } };
-        cells.into_iter().chain([file]).collect()
+        let words = [by.as_str(), name].map(|text| html! { span.words { (parts::outside(text)) } });
+        figures.into_iter().map(|cell| html! { (cell) }).chain(words).collect()
     };
     html! {
         (parts::rows(&headers, capacity::searched(record).map(row)))
@@ -180,6 +180,8 @@ mod tests {
         ] {
             assert!(page.contains(needle), "{needle}");
         }
+        let by = "<span class=\"words\">p99&lt;500ms: ";
+        assert!(page.contains(by), "what judged a step has no lines of its own");
         assert_eq!(super::sentence("at least 5/s"), "At least 5/s");
         let summary = super::summary(&record, &reading).into_string();
         assert_eq!(summary.matches("<dt>Capacity</dt>").count(), 1, "the tile alone: {summary}");

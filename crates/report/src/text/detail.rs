@@ -6,7 +6,7 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, UNEVEN_FROM, kind_in_words, stalls_in_words};
+use verdict::validity::{UNEVEN, UNEVEN_FROM, ended_by_count, kind_in_words, stalls_in_words};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -104,12 +104,15 @@ pub(crate) fn users(run: &Run) -> Option<String> {
             words += &format!(", {} of them not to the end", count(users.left));
         }
         if users.served > 0 {
-            words += &format!(
-                "; responses each: {} to {}, median {}",
-                count(users.least),
-                count(users.most),
-                count(users.median)
-            );
+            let least = count(users.least);
+            words += &match users.least == users.most {
+                true => format!("; responses each: {least}"),
+                false => format!(
+                    "; responses each: {least} to {}, median {}",
+                    count(users.most),
+                    count(users.median)
+                ),
+            };
         }
         let of_tenth = users.best_tenth_share.filter(|_| uneven && users.served >= 10);
         if let Some(share_of_best) = of_tenth {
@@ -157,21 +160,20 @@ pub(crate) fn attempts(run: &Run) -> String {
     words
 }
 
-/// What set the pace, in words, and how much of it was measured where it was interrupted.
+/// What set the pace, in words, and how much of it was measured where it was interrupted or its requests were sent sooner.
 pub(crate) fn load_of(run: &Run) -> String {
     let words = load(&run.plan);
-    match run.plan.duration_ns {
-        Some(planned) if run.interrupted && run.totals.duration_ns < planned => {
-            let planned = exact_duration(planned);
-            let measured = show_duration(run.totals.duration_ns);
-            words.replacen(
-                &format!(", {planned}"),
-                &format!(", {measured} of {planned}, interrupted"),
-                1,
-            )
-        }
-        _ => words,
-    }
+    let Some(planned) = run.plan.duration_ns.filter(|&planned| run.totals.duration_ns < planned)
+    else {
+        return words;
+    };
+    let ended = match run.interrupted {
+        true => ", interrupted",
+        false if ended_by_count(run) => "",
+        false => return words,
+    };
+    let (planned, measured) = (exact_duration(planned), show_duration(run.totals.duration_ns));
+    words.replacen(&format!(", {planned}"), &format!(", {measured} of {planned}{ended}"), 1)
 }
 
 /// Why the QPS of an open loop is below its rate although the server kept up. The window of a run that ends by count lasts until

@@ -136,7 +136,7 @@ fn figures(run: &Run, words: Words) -> String {
     };
     let of = match run.response_ns.count {
         _ if !shows_no_rate(run) => String::new(),
-        n => format!(" of {}", counted(n, "request")),
+        n => format!(" ({})", counted(n, "request")),
     };
     let qps = rate(rates.requests_per_s);
     format!("QPS {least}{qps}{of}, success {success}{of_time}, {mean}{quote}")
@@ -414,7 +414,7 @@ mod tests {
         run.validity = verdict::judge(&run);
         for columns in [60, 80] {
             let first = shown(&run, columns);
-            assert!(first.is_some_and(|line| line.starts_with("VALID: QPS 1,000 of 3 requests, ")));
+            assert!(first.is_some_and(|line| line.starts_with("VALID: QPS 1,000 (3 requests), ")));
             let text = summary(&run, at(columns));
             let note = text.lines().find(|line| line.starts_with("note")).expect("a note");
             assert!(note.ends_with("so few requests show no rate: send more (-n or -d)"), "{note}");
@@ -587,7 +587,30 @@ mod tests {
         assert!(crate::wrk::block(&run, false).starts_with("Running 2s test @ "));
         run.interrupted = false;
         assert!(summary(&run, at(80)).contains("closed loop, 10s,"));
+        run.plan.requests = Some(run.totals.attempts);
+        let of_count = summary(&run, at(80));
+        assert!(of_count.contains(" requests, 2.30s of 10s"), "{of_count}");
+        run.plan.requests = None;
         assert!(crate::wrk::block(&run, false).starts_with("Running 10s test @ "));
+    }
+
+    #[test]
+    fn users_with_as_many_responses_have_no_range() {
+        let mut run = fixture::sound::closed();
+        let users = |median, most| model::users::Users {
+            served: 3,
+            left: 1,
+            least: 20,
+            median,
+            most,
+            ..Default::default()
+        };
+        run.users = Some(users(20, 20));
+        let alike = detail::users(&run).expect("one left");
+        assert!(alike.ends_with("; responses each: 20"), "{alike}");
+        run.users = Some(users(21, 30));
+        let apart = detail::users(&run).expect("one left");
+        assert!(apart.ends_with("; responses each: 20 to 30, median 21"), "{apart}");
     }
 
     #[test]

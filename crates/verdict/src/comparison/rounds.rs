@@ -124,5 +124,5 @@ fn too_few(rounds: usize) -> Vec<String> {
         return Vec::new();
     }
     let made = if rounds == 1 { "round was" } else { "rounds were" };
-    vec![format!("{rounds} {made} made; judging needs at least {FEWEST}")]
+    vec![format!("{rounds} {made} made; judging needs at least {FEWEST} (--rounds)")]
 }

@@ -4,10 +4,10 @@ use model::{ReasonCode, Run};
 
 use super::failing::{failed_by_checks, failures_are_slow};
 use super::generator::had_enough_connections;
-use super::responses::{ended_in_warmup, sent_nothing};
+use super::responses::{came_after_window, ended_in_warmup, sent_nothing};
 use super::steady::slowed_down;
 use super::users::all_left;
-use super::window::shows_no_rate;
+use super::window::{ended_by_count, shows_no_rate};
 use super::{RULES, Rule};
 use crate::gone::{is_counted_by_available, was_not_ready};
 use crate::refused::failed_alike;
@@ -79,6 +79,21 @@ const SENT_NOTHING: Advice = (
     "nothing was sent: measure longer (-d)",
 );
 
+/// Of a run whose responses all came, but too late.
+const CAME_LATER: Advice = (
+    "The window must be many times as long as a response takes.",
+    "responses came after the window: measure longer (-d)",
+);
+
+/// Of a run with few requests, because no more were asked for.
+const SEND_MORE: Advice = (
+    "Send more requests (-n) before you quote them.",
+    "send more (-n) before quoting high percentiles",
+);
+
+/// What to do about so few requests that they show no rate, in one line.
+const NO_RATE: &str = "so few requests show no rate: send more (-n or -d)";
+
 impl Rule {
     /// What to do about what this rule found in a run, in full and in one line: what the table says, unless what happened
     /// asks for something else.
@@ -86,6 +101,7 @@ impl Rule {
         match self.code {
             ReasonCode::NoResponses if ended_in_warmup(run) => (WAIT_LONGER, WAIT_LONGER),
             ReasonCode::NoResponses if sent_nothing(run) => SENT_NOTHING,
+            ReasonCode::NoResponses if came_after_window(run) => CAME_LATER,
             ReasonCode::ServerGone if was_not_ready(run) => NOT_READY,
             ReasonCode::ServerGone if !is_counted_by_available(run) => SENT_ERRORS,
             ReasonCode::FastErrors if failed_by_checks(run) => NOT_AS_EXPECTED,
@@ -95,12 +111,16 @@ impl Rule {
             ReasonCode::ConnectionsExhausted if had_enough_connections(run) => HELD_BY_SERVER,
             ReasonCode::NotSteady if slowed_down(run) => SLOWED_DOWN,
             ReasonCode::UncheckedResponses if run.totals.unchecked.is_none() => CUT_SHORT,
-            ReasonCode::WindowTooShort if shows_no_rate(run) => {
-                (self.advice, "so few requests show no rate: send more (-n or -d)")
-            }
+            ReasonCode::WindowTooShort => self.more_samples(run),
             _ if self.brief.is_empty() => (self.advice, self.advice),
             _ => (self.advice, self.brief),
         }
+    }
+
+    /// Where more requests come from: a longer window, unless the number asked for ended it.
+    fn more_samples(&self, run: &Run) -> Advice {
+        let (full, brief) = if ended_by_count(run) { SEND_MORE } else { (self.advice, self.brief) };
+        (full, if shows_no_rate(run) { NO_RATE } else { brief })
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
         let why = match run.plan.rate_per_s {
             Some(_) => ": no arrival was due so soon",
             None => {
-                ", though the server let connections open: all users wait for longer before their first request, as the delay() \
-                 of a script or a ramp may ask of them"
+                ", though the server let connections open: the window was over before the first request, which the delay() of \
+                 a script or a ramp may put off"
             }
         };
         let evidence = format!("nothing was sent in {window}{why}");
@@ -36,7 +36,7 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
     let attempts = grouped(run.totals.attempts as f64, 0);
     let s = if run.totals.attempts == 1 { "" } else { "s" };
     let mut evidence = format!("no response arrived in {window}, of {attempts} attempt{s}");
-    if run.totals.succeeded > 0 && run.response_ns.count > 0 {
+    if has_late_responses(run) {
         let longer_ns = run.response_ns.mean.saturating_mul(10).next_multiple_of(SECOND);
         evidence += &format!(
             "; those that came after it took {} on average: measure longer, -d {}",
@@ -61,6 +61,16 @@ pub(super) fn none(run: &Run) -> Option<Finding> {
         evidence += &format!("; {made}");
     }
     Some((Verdict::Invalid, evidence))
+}
+
+/// Whether responses came, though none within the window.
+fn has_late_responses(run: &Run) -> bool {
+    run.totals.succeeded > 0 && run.response_ns.count > 0
+}
+
+/// Whether nothing was wrong but that all responses came after the window.
+pub(super) fn came_after_window(run: &Run) -> bool {
+    has_late_responses(run) && run.totals.errors.total() == 0
 }
 
 /// Whether a run was ended in a warm-up that got responses: nothing is said against the URL then.

@@ -56,11 +56,13 @@ pub(super) fn too_short(run: &Run) -> Option<Finding> {
         let few = format!("{attempts} on {connections} {are} too few");
         return Some((Verdict::Valid, format!("{few} to quote QPS or a percentile")));
     }
+    let above = (timed as f64 * 10.0 / percentile.enough() as f64).floor();
     let evidence = format!(
-        "{attempts} in {} {are} too few to quote {} or above: {} of them are above it",
+        "{attempts} in {} {are} too few to quote {} or above: {} of them {} above it",
         show_duration(run.totals.duration_ns),
         percentile.name,
-        grouped((timed as f64 * 10.0 / percentile.enough() as f64).floor(), 0)
+        grouped(above, 0),
+        if above == 1.0 { "is" } else { "are" }
     );
     Some((Verdict::Valid, evidence))
 }
@@ -70,6 +72,11 @@ pub fn shows_no_rate(run: &Run) -> bool {
     let timed = run.response_ns.count;
     let each = FEWEST_EACH * u64::from(run.plan.connections);
     run.plan.rate_per_s.is_none() && timed > 0 && (timed < FEWEST || timed <= each)
+}
+
+/// Whether the number of requests asked for ended the window: a longer one would not have had more of them.
+pub fn ended_by_count(run: &Run) -> bool {
+    run.plan.requests.is_some_and(|most| run.totals.attempts >= most)
 }
 
 pub(super) fn interrupted(run: &Run) -> Option<Finding> {

@@ -56,7 +56,7 @@ const BROWSER: [&str; 15] = [
 /// What was sieved out, counted.
 #[derive(Debug, Default)]
 pub(super) struct Sieve {
-    entries: BTreeMap<&'static str, u64>,
+    entries: BTreeMap<[&'static str; 2], u64>,
     fields: BTreeMap<String, u64>,
     credentials: bool,
 }
@@ -88,7 +88,8 @@ impl Sieve {
 
     /// Adds notes on what was left out.
     pub(super) fn add_notes(&self, assembly: &mut Assembly) {
-        for (what, count) in &self.entries {
+        for ([one, several], count) in &self.entries {
+            let what = if *count == 1 { one } else { several };
             assembly.note(Kind::NotCarriedOver, "", format!("{count} {what}"));
         }
         if !self.fields.is_empty() {
@@ -108,27 +109,42 @@ impl Sieve {
     }
 }
 
-/// Why an entry is left out; `None` if it is kept.
-fn why_not(entry: &Entry) -> Option<&'static str> {
+/// What an entry is that is left out, for one and for several; `None` if it is kept.
+fn why_not(entry: &Entry) -> Option<[&'static str; 2]> {
     let kind = entry.resource_type.as_deref().unwrap_or_default().to_ascii_lowercase();
     let url = &entry.request.url;
     if kind == "websocket" || url.starts_with("ws") || entry.response.status == 101 {
-        return Some("WebSocket connections");
+        return Some(["WebSocket connection", "WebSocket connections"]);
     }
     if !url.starts_with("http") {
-        return Some("addresses that are not HTTP (data, blob, extensions)");
+        return Some([
+            "address that is not HTTP (data, blob, extensions)",
+            "addresses that are not HTTP (data, blob, extensions)",
+        ]);
     }
     if kind == "preflight" || entry.request.method.eq_ignore_ascii_case("OPTIONS") {
-        return Some("preflight requests, which only browsers send");
+        return Some([
+            "preflight request, which only browsers send",
+            "preflight requests, which only browsers send",
+        ]);
     }
     if entry.from_cache.as_ref().is_some_and(|cache| !cache.is_empty()) {
-        return Some("requests that the browser's cache answered");
+        return Some([
+            "request that the browser's cache answered",
+            "requests that the browser's cache answered",
+        ]);
     }
     if is_static(&kind, entry) {
-        return Some("static files (scripts, styles, images, fonts, media)");
+        return Some([
+            "static file (scripts, styles, images, fonts, media)",
+            "static files (scripts, styles, images, fonts, media)",
+        ]);
     }
     if entry.response.status <= 0 {
-        return Some("requests that were blocked or never answered");
+        return Some([
+            "request that was blocked or never answered",
+            "requests that were blocked or never answered",
+        ]);
     }
     None
 }

@@ -144,7 +144,7 @@ impl Rounds {
             let why =
                 against.map_or_else(String::new, |reason| format!(" ({})", reason.code.name()));
             eprintln!(
-                "plimsoll: {} in round {number} is {}{why}: what comes of it is not judged, but by `{} --anyway`",
+                "plimsoll: {} in round {number} is {}{why}: no judgement will be made; to make one all the same: {} --anyway",
                 contestant.word,
                 verdict.name(),
                 output::typed(&["plimsoll", "report"], files.dir())

@@ -16,6 +16,7 @@ fn nothing_is_said_against_a_url_that_was_not_asked() {
     let text = told(closed(), 10);
     assert!(text.contains("nothing was sent in 1.00s"), "{text}");
     assert!(text.contains("delay() of a script") && text.contains("(-d)."), "{text}");
+    assert!(!text.contains("all users wait"), "a window may be too short by itself: {text}");
     assert!(!text.contains("Check that the URL"), "{text}");
     let text = told(open(), 0);
     assert!(text.contains("nothing was sent in 1.00s: no arrival was due so soon"), "{text}");
@@ -386,6 +387,9 @@ fn responses_slower_than_the_window_say_how_long_to_measure() {
     run.response_ns.mean = 3_001_000_000;
     let text = judge(&run).reasons.remove(0).text;
     assert!(text.contains("took 3.00s on average: measure longer, -d 31s"), "{text}");
+    assert!(!text.contains("Check that the URL"), "it answered: {text}");
+    run.totals.errors.status = 1;
+    assert!(judge(&run).reasons.remove(0).text.contains("Check that the URL"));
     run.totals.succeeded = 0;
     assert!(!judge(&run).reasons.remove(0).text.contains("measure longer"));
 }

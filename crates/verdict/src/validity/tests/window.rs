@@ -38,6 +38,14 @@ fn rules_about_the_window() {
             "99,999 attempts in 10.0s are too few to quote p99.99 or above: 9 of them are above it",
         ),
         (
+            "a single one above a percentile",
+            closed(),
+            |run| run.response_ns.count = 199,
+            Verdict::Valid,
+            ReasonCode::WindowTooShort,
+            "199 attempts in 10.0s are too few to quote p99 or above: 1 of them is above it. Measure longer",
+        ),
+        (
             "hardly any responses",
             closed(),
             |run| run.response_ns.count = 29,
@@ -62,6 +70,34 @@ fn rules_about_the_window() {
             "20 attempts in 10.0s are too few to quote p99",
         ),
     ]);
+}
+
+/// Neither the text nor the line asks for a longer window where the number of requests ended it.
+#[test]
+fn a_number_of_requests_is_what_to_raise() {
+    let mut run = closed();
+    run.response_ns.count = 999;
+    let told = |run: &Run| {
+        let reasons = judge(run).reasons;
+        let short = reasons.iter().find(|reason| reason.code == ReasonCode::WindowTooShort);
+        let brief = brief_advice(ReasonCode::WindowTooShort, run).expect("a rule");
+        (short.expect("too short").text.clone(), brief)
+    };
+    let made = run.totals.attempts;
+    for (requests, count, longer) in
+        [(None, false, true), (Some(made + 1), false, true), (Some(made), true, false)]
+    {
+        run.plan.requests = requests;
+        let (text, brief) = told(&run);
+        for words in [text.as_str(), brief] {
+            assert_eq!(words.contains("(-n)"), count, "{words}");
+            assert_eq!(words.contains("(-d)"), longer, "{words}");
+        }
+    }
+    run.response_ns.count = 20;
+    let (text, brief) = told(&run);
+    assert!(text.ends_with("Send more requests (-n) before you quote them."), "{text}");
+    assert_eq!(brief, "so few requests show no rate: send more (-n or -d)");
 }
 
 #[test]
