@@ -351,13 +351,13 @@ fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
     let slow = qps.map_or(0, |qps| {
         let settled = Settled::of(&qps[half..]);
         let low = settled.level * (1.0 - WARMING.max(BEYOND_NOISE * settled.noise));
-        let low = low.min(settled.quarter.0 * (1.0 - WARMING));
+        let low = low.min(quarters(&qps[half..]).0 * (1.0 - WARMING));
         leading(&qps[..half], |value| value < low)
     });
     let late = {
         let settled = Settled::of(&p50[half..]);
         let high = settled.level * (WARMING_SLOWER.max(1.0 + BEYOND_NOISE * settled.noise));
-        let high = high.max(settled.quarter.1 * (1.0 + WARMING));
+        let high = high.max(quarters(&p50[half..]).1 * (1.0 + WARMING));
         leading(&p50[..half], |value| value > high && settled.level > 0.0)
     };
     let warm = slow.max(late);
@@ -456,23 +456,23 @@ fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Dep
 struct Settled {
     level: f64,
     noise: f64,
-    /// What a quarter of the values are not above, and what a quarter are not below.
-    quarter: (f64, f64),
 }
 
 impl Settled {
     fn of(values: &[f64]) -> Self {
         let level = median(values.to_vec());
         let off = median(values.iter().map(|value| (value - level).abs()).collect());
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let at = |rank: Option<usize>| rank.and_then(|rank| sorted.get(rank)).copied();
-        let rank = sorted.len() / 4;
-        let low = at(Some(rank)).unwrap_or(level);
-        let high = at((sorted.len()).checked_sub(rank + 1)).unwrap_or(level);
-        let noise = if level > 0.0 { 1.4826 * off / level } else { 0.0 };
-        Self { level, noise, quarter: (low, high) }
+        Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
     }
+}
+
+/// What a quarter of the values are not above, and what a quarter are not below; 0 without any.
+fn quarters(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = sorted.len() / 4;
+    let [low, high] = [sorted.get(rank), sorted.iter().nth_back(rank)];
+    (low.copied().unwrap_or(0.0), high.copied().unwrap_or(0.0))
 }
 
 /// How far values are off their level, all together.
