@@ -66,8 +66,11 @@ pub(crate) struct Conn {
     pub(crate) tries: u32,
     /// Consecutive failures to open it.
     pub(crate) failures: u16,
-    /// Times that it was opened, carried a request, and ended without any response.
+    /// Times that it was opened, carried a request, and ended without any response, though its user waited for the time-out or
+    /// was served on another one later.
     pub(crate) mute: u32,
+    /// Times that the server ended it like that and its user was not served since.
+    cut: u32,
 }
 
 const _: () = assert!(size_of::<Conn>() == 3 * 64 && std::mem::offset_of!(Conn, began) == 2 * 64);
@@ -112,6 +115,7 @@ impl Conn {
             tries: 0,
             failures: 0,
             mute: 0,
+            cut: 0,
         }
     }
 
@@ -147,11 +151,20 @@ impl Conn {
         self.failed_at = now;
     }
 
-    /// It ends without a response to an attempt; `in_window` says whether it ends in the measured window.
-    pub(crate) fn ends_without_response(&mut self, in_window: bool) {
+    /// It ends without a response to an attempt; `in_window` says whether it ends in the measured window, and `timed_out`
+    /// whether by the time-out: the server ends it otherwise, and with all others where it stops.
+    pub(crate) fn ends_without_response(&mut self, in_window: bool, timed_out: bool) {
         if !self.had_response && in_window {
-            (self.had_response, self.mute) = (true, self.mute.saturating_add(1));
+            self.had_response = true;
+            let count = if timed_out { &mut self.mute } else { &mut self.cut };
+            *count = count.saturating_add(1);
         }
+    }
+
+    /// Its user is served again after attempts that failed.
+    pub(crate) fn recovers(&mut self) {
+        (self.troubled, self.failing_since) = (false, 0);
+        self.mute = self.mute.saturating_add(std::mem::take(&mut self.cut));
     }
 
     /// Prepares it to read the response to `flight`.

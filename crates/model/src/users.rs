@@ -211,7 +211,8 @@ pub struct Users {
     pub best_tenth_share: Option<f64>,
     /// Attempts of the users that had no response.
     pub unserved_tries: u64,
-    /// Connections that were opened and asked, and ended without any response: a user may have several.
+    /// Connections that were opened and asked, and ended without any response, by the time-out or, where their users were
+    /// served on others later, by the server: a user may have several.
     pub mute: u64,
     /// Users without a response by how long they waited, in nanoseconds, rounded down.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -394,7 +394,7 @@ pub const RULES: &[Rule] = &[
     Rule {
         code: ReasonCode::NotSteady,
         condition: "the beginning of the window was worse than its second half by more than the \
-                    run's own noise (warm-up inside the window); or nothing came in its first {STALL} or \
+                    run's own noise, and than a quarter of it (warm-up inside the window); or nothing came in its first {STALL} or \
                     more, nor before it, and nothing failed (the server was still starting); or QPS or median response time moved by {MOVED} or more \
                     throughout the window (the level never settled); or one of them became worse at some instant and stayed so; or, \
                     in a window of up to some seconds, the p10 of the responses since an instant was {APART} times the p90 of those \

@@ -190,10 +190,11 @@ impl Worker {
         count: impl Fn(&mut Recorder, InFlight),
     ) {
         while let Some(flight) = self.conns.pop(j) {
-            self.down(j, flight.sent, class != ErrorClass::Timeout, now);
+            let timed_out = class == ErrorClass::Timeout;
+            self.down(j, flight.sent, !timed_out, now);
             // In the window also where it was sent in the warm-up: its user had nothing in the window meanwhile.
             let in_window = self.recorder.measures(now);
-            self.conns[j].ends_without_response(in_window);
+            self.conns[j].ends_without_response(in_window, timed_out);
             self.lost(j, flight, class, now);
             self.recorder.landed(flight, now);
             count(&mut self.recorder, flight);

@@ -44,7 +44,7 @@ impl Worker {
     #[cold]
     pub(super) fn up(&mut self, j: u32, sent: Nanos) {
         let conn = &mut self.conns[j];
-        (conn.troubled, conn.failing_since) = (false, 0);
+        conn.recovers();
         if conn.down.is() {
             self.recorder.watch.rose(&mut conn.down, sent);
         }

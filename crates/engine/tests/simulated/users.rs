@@ -3,6 +3,7 @@
 use model::kinds::Changed;
 use model::units::{MILLISECOND, SECOND};
 use model::{ReasonCode, Run, Verdict};
+use net::Close;
 
 use crate::harness::{Load, closed, drive, open};
 use crate::healthy::draws;
@@ -56,6 +57,25 @@ fn connections_that_were_deaf_since_the_warmup_are_named() {
         });
         assert_eq!(starved(&run), Some(Verdict::Invalid), "{:?}", run.users);
     }
+}
+
+/// Where the server stops, no user is served on another connection; where it ends some connections, all are.
+#[test]
+fn connections_that_are_cut_off_count_as_deaf_where_their_users_are_served_on_others() {
+    let load = closed(20).with(|plan| plan.duration_ns = Some(3 * SECOND));
+    let ok = || Reply::ok_after(5 * MILLISECOND);
+    let reset = || Reply::bytes(b"").ending(Close::Reset);
+
+    let stops = 3 * SECOND - 100 * MILLISECOND;
+    let stopped =
+        driven(&load, move |request| Some(if request.at < stops { ok() } else { reset() }));
+    let users = stopped.users.clone().expect("users are counted");
+    assert_eq!((users.mute, starved(&stopped)), (0, None), "{users:?}");
+
+    let some =
+        driven(&load, move |request| Some(if request.conn % 10 == 1 { reset() } else { ok() }));
+    let users = some.users.expect("users are counted");
+    assert!(users.mute >= 2 && users.unserved == 0, "{users:?}");
 }
 
 #[test]

@@ -344,17 +344,20 @@ fn window(run: &Run) -> &[Point] {
     }
 }
 
-/// The run begins worse than its second half went on.
+/// The run begins worse than its second half went on, and than a quarter of it: a server that pauses again and again does so
+/// at the beginning too.
 fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
     let half = points.len() / 2;
     let slow = qps.map_or(0, |qps| {
         let settled = Settled::of(&qps[half..]);
         let low = settled.level * (1.0 - WARMING.max(BEYOND_NOISE * settled.noise));
+        let low = low.min(quarters(&qps[half..]).0 * (1.0 - WARMING));
         leading(&qps[..half], |value| value < low)
     });
     let late = {
         let settled = Settled::of(&p50[half..]);
         let high = settled.level * (WARMING_SLOWER.max(1.0 + BEYOND_NOISE * settled.noise));
+        let high = high.max(quarters(&p50[half..]).1 * (1.0 + WARMING));
         leading(&p50[..half], |value| value > high && settled.level > 0.0)
     };
     let warm = slow.max(late);
@@ -371,8 +374,9 @@ fn warming(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> 
     };
     let mut evidence = format!("the first {length} of the window were warm-up: {there}");
     let mut consequence = Verdict::Valid;
-    if let (Some(qps), true) = (qps, slow > 0) {
-        let warmed = median(qps[half..].to_vec());
+    if qps.is_some() && slow > 0 {
+        // With the dips in it, which the rate of the whole window has too.
+        let warmed = Level::joined(&points[half..]).per_s;
         evidence += &format!("; once warm, the server answered {}/s", rate(warmed));
         if run.rates.requests_per_s < (1.0 - UNDERSTATED) * warmed {
             let more = percent(warmed / run.rates.requests_per_s.max(f64::MIN_POSITIVE) - 1.0);
@@ -460,6 +464,15 @@ impl Settled {
         let off = median(values.iter().map(|value| (value - level).abs()).collect());
         Self { level, noise: if level > 0.0 { 1.4826 * off / level } else { 0.0 } }
     }
+}
+
+/// What a quarter of the values are not above, and what a quarter are not below; 0 without any.
+fn quarters(values: &[f64]) -> (f64, f64) {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = sorted.len() / 4;
+    let [low, high] = [sorted.get(rank), sorted.iter().nth_back(rank)];
+    (low.copied().unwrap_or(0.0), high.copied().unwrap_or(0.0))
 }
 
 /// How far values are off their level, all together.

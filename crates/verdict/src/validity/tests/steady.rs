@@ -223,6 +223,34 @@ fn not_steady(run: &Run) -> Option<(Verdict, String)> {
     found.next().map(|reason| (reason.consequence, reason.text))
 }
 
+/// A server that stands still for 400 ms of every two seconds.
+#[test]
+fn pauses_that_come_again_and_again_are_no_warm_up() {
+    let mut run = closed();
+    went(&mut run, |at| match at {
+        0 => (110.0, 51.0),
+        at if at % 2 == 0 => (120.0, 51.0),
+        _ => (200.0, 51.0),
+    });
+    assert_eq!(not_steady(&run), None);
+    went(&mut run, |at| (200.0, if at % 2 == 0 { 51.0 } else { 20.0 }));
+    assert_eq!(not_steady(&run), None);
+}
+
+#[test]
+fn what_a_server_does_once_warm_includes_its_dips() {
+    let mut run = closed();
+    went(&mut run, |at| match at {
+        0..8 => (400.0, 5.0),
+        20 => (0.0, 0.0),
+        _ => (1000.0, 2.0),
+    });
+    let (consequence, text) = not_steady(&run).expect("it warmed up");
+    assert_eq!(consequence, Verdict::LowerBound, "{text}");
+    assert!(text.contains("the first 8.00s of the window were warm-up"), "{text}");
+    assert!(text.contains("once warm, the server answered 933/s, 15.70 % more"), "{text}");
+}
+
 #[test]
 fn a_collapse_in_a_short_window_is_told_with_its_instant() {
     let noise = |at: usize| 1.0 + 0.03 * (at * 7 % 5) as f64;
