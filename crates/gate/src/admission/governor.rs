@@ -7,9 +7,14 @@
 //! drains. Time in which the API completed nothing, or in which clients asked for no more, does not count as throughput.
 //!
 //! While latency is well inside, the ceiling doubles with each look, so an API that has recovered has its line again within a
-//! second or two; where it is inside by less, the ceiling stays. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
+//! second or two. If that was too much, the API stays slow, and later rises are smaller: at most by the room below the
 //! envelope, since the latency of a server with a queue grows at most in proportion to the number in flight. One look
-//! outside is then enough to fall again. The governor never sends or holds back a request to find something out.
+//! outside is then enough to fall again.
+//!
+//! Where latency is inside by less, it is that of a queue, or the API takes that long by itself, whatever the ceiling is. If
+//! its mean is no longer than it was measured, the API is the one that was measured, and the ceiling rises to the line within
+//! seconds. If it is longer, the ceiling rises by no more than the room that is left. A fall soon after such a rise ends
+//! these rises for a minute or longer. The governor never sends or holds back a request to find something out.
 
 use super::{Envelope, Line, Seen};
 
@@ -47,12 +52,19 @@ const BOLD_LOOKS: u32 = 40;
 const BOLDER_LOOKS: u32 = 120;
 /// Late responses must exceed the number that the envelope allows by this many standard deviations: fewer may be chance.
 const BY_CHANCE: f64 = 2.0;
-/// Above this share of the envelope the ceiling does not rise.
+/// Above this share of the envelope latency is not well inside, and the ceiling rises by small steps: the largest, and the
+/// share of the envelope up to which it rises where the API is slower than it was measured.
 const NEAR: f64 = 0.8;
+const STEP_UP_NEAR: f64 = 1.1;
+const UP_TO: f64 = 0.95;
+/// An API is as fast as it was measured if the measured mean latency is at least this part of its own: the buckets of latency
+/// are not more exact.
+const AS_MEASURED: f64 = 0.9;
 /// The lowest ceiling.
 const FLOOR: f64 = 0.05;
 /// If the ceiling is below this share of the line, or latency outside, for about [`FITS_LOOKS`], and latency was not well inside in
-/// the last few looks, the line no longer fits. It fits again once the API completes that share of it, well inside.
+/// the last few looks, the line no longer fits. It fits again once the API completes that share of it, well inside or as fast as
+/// it was measured.
 const FITS_FROM: f64 = 0.8;
 const FITS_LOOKS: u32 = 60;
 const PRESSED_LOOKS: u32 = 6;
@@ -74,19 +86,21 @@ pub struct Verdict {
 pub struct Governor {
     certified_per_s: f64,
     at_once: f64,
+    /// The mean latency that was measured.
+    mean_ns: f64,
     envelope: Envelope,
     factor: f64,
     gathered: Seen,
     gathered_s: f64,
     gathered_looks: u32,
-    /// Looks outside, without one that was well inside between them.
+    /// Looks outside, without one between them that was well inside, or inside with an API as fast as it was measured.
     outside_for: u32,
     /// The largest step up.
     step_up_most: f64,
     /// Looks since the last bold rise and since the last fall; many where there was none.
     since_rise: u32,
     since_fall: u32,
-    /// Looks since latency was not well inside.
+    /// Looks since latency was outside, or not well inside with an API slower than it was measured.
     since_pressed: u32,
     misfit_for: u32,
     fits: bool,
@@ -98,6 +112,7 @@ impl Governor {
         Self {
             certified_per_s: line.rate_per_s,
             at_once: line.at_once,
+            mean_ns: line.mean_ns as f64,
             envelope: line.envelope.clone(),
             factor: 1.0,
             gathered: Seen::default(),
@@ -156,7 +171,8 @@ impl Governor {
         }
         let near_ns = self.envelope.limit_ns as f64 * NEAR;
         let outside = latency.is_some() && self.is_outside();
-        let pressed = outside || latency.is_some_and(|latency| latency as f64 > near_ns);
+        let near = latency.is_some_and(|latency| latency as f64 > near_ns);
+        let pressed = outside || (near && !self.is_as_measured());
         match (outside, pressed) {
             (true, _) => self.outside_for = self.outside_for.saturating_add(1),
             (false, true) => {}
@@ -167,7 +183,7 @@ impl Governor {
         }
         match latency {
             Some(_) if outside => self.fall(),
-            Some(latency) if latency as f64 > near_ns => {}
+            Some(latency) if latency as f64 > near_ns => self.rise_near(latency),
             // Hardly a response in all this time is no sign of too much load.
             latency => self.rise(near_ns / latency.unwrap_or(1).max(1) as f64),
         }
@@ -227,6 +243,26 @@ impl Governor {
         self.factor = (self.factor * step + STEP_UP_LEAST).min(1.0);
     }
 
+    /// The ceiling rises, if it is below the line, although latency is not well inside. A fall that follows soon ends that.
+    fn rise_near(&mut self, latency_ns: u64) {
+        let room = UP_TO * self.envelope.limit_ns as f64 / latency_ns as f64;
+        let step = if self.is_as_measured() { STEP_UP_NEAR } else { room.min(STEP_UP_NEAR) };
+        if step <= 1.0 || self.factor >= 1.0 || self.is_careful() {
+            return;
+        }
+        self.since_rise = 0;
+        self.factor = (self.factor * step).min(1.0);
+    }
+
+    /// Whether requests take no longer in the mean than when the line was measured.
+    fn is_as_measured(&self) -> bool {
+        let seen = &self.gathered;
+        let completed = seen.completed_milli as f64 / 1000.0;
+        // By Little's law, so that waits that were given up count.
+        let mean_ns = seen.in_flight(self.gathered_s) * self.gathered_s * 1e9 / completed;
+        AS_MEASURED * mean_ns <= self.mean_ns
+    }
+
     /// Whether a rise has been too bold lately.
     fn is_careful(&self) -> bool {
         self.step_up_most < STEP_UP_MOST
@@ -284,8 +320,9 @@ mod tests {
         assert_eq!(governor.step(&seen(300 * MS, 300), 0.5).factor, 1.0, "one look is no reason");
         let verdict = governor.step(&seen(300 * MS, 300), 0.5);
         assert!((verdict.factor - 0.558).abs() < 1e-9, "{verdict:?}");
-        // Near the limit it waits, and well inside it is back in a second.
-        assert_eq!(governor.step(&seen(90 * MS, 250), 0.5).factor, verdict.factor);
+        // Near the limit it rises by the room that is left, and well inside it is back in a second.
+        let near = governor.step(&seen(90 * MS, 250), 0.5).factor / verdict.factor;
+        assert!((1.0..100.0 / 90.0).contains(&near), "{near}");
         governor.step(&seen(20 * MS, 280), 0.5);
         let verdict = governor.step(&seen(20 * MS, 480), 0.5);
         assert_eq!((verdict.factor, verdict.fits), (1.0, true));
@@ -365,6 +402,44 @@ mod tests {
             assert!(verdict.latency_ns > Some(100 * MS), "{verdict:?}");
             assert_eq!(verdict.factor < 1.0, moved, "{late} late");
         }
+    }
+
+    /// It takes 85 of 100 ms at any load. Its ceiling stayed as low as a trouble had left it for as long as requests came.
+    #[test]
+    fn an_api_that_takes_as_long_as_it_was_measured_to_has_its_line_again() {
+        for (measured_ms, risen) in [(85, true), (20, false)] {
+            let mut governor = governor();
+            governor.mean_ns = (measured_ms * MS) as f64;
+            for _ in 0..2 * FITS_LOOKS {
+                governor.step(&seen(300 * MS, 100), 0.5);
+            }
+            let low = governor.factor;
+            assert!(low < 0.3 && !governor.fits, "{low}");
+            let step = |governor: &mut Governor| {
+                let completed = (450.0 * governor.factor) as u64;
+                governor.step(&seen(90 * MS, completed), 0.5)
+            };
+            let factors: Vec<f64> = (0..60).map(|_| step(&mut governor).factor).collect();
+            assert!(factors.is_sorted(), "no dip: {factors:?}");
+            let verdict = step(&mut governor);
+            assert_eq!((verdict.factor == 1.0, verdict.fits), (risen, risen), "{verdict:?}");
+        }
+    }
+
+    /// Latency is near the limit at the ceiling, and outside of the envelope above.
+    #[test]
+    fn a_rise_near_the_limit_that_was_too_much_is_not_tried_again_for_long() {
+        let mut governor = governor();
+        governor.mean_ns = 90e6;
+        governor.factor = 0.5;
+        let mut falls = 0;
+        for _ in 0..240 {
+            let before = governor.factor;
+            let latency_ns = if before > 0.6 { 120 * MS } else { 88 * MS };
+            governor.step(&seen(latency_ns, 250), 0.5);
+            falls += u32::from(governor.factor < before);
+        }
+        assert!((1..=2).contains(&falls), "{falls} in two minutes");
     }
 
     #[test]

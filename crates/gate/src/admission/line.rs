@@ -124,6 +124,8 @@ pub struct Line {
     pub arrivals_per_s: f64,
     /// See [`Self::arrivals_per_s`].
     pub arrivals_at_once: f64,
+    /// The mean time of a request, in nanoseconds: of random arrivals or of a target that was kept busy, whichever is longer.
+    pub mean_ns: u64,
     /// The latency it was certified with.
     pub envelope: Envelope,
     /// The URL that was measured.
@@ -191,6 +193,7 @@ impl Line {
         let mean = if line.concurrency.is_finite() { line.concurrency.max(0.0) } else { 0.0 };
         let arrivals_at_once = seldom_exceeded(arrivals_per_s, mean, line.response_ns.p99);
         let saturated = line.saturated.filter(|held| held.requests_per_s > arrivals_per_s);
+        let mean_ns = saturated.map_or(0, |held| held.mean_ns).max(line.service_ns.mean);
         let (rate_per_s, at_once, ahead_ns) = saturated
             .map_or((arrivals_per_s, arrivals_at_once, 0), |held| {
                 (held.requests_per_s, f64::from(held.concurrency.max(1)), AHEAD_NS)
@@ -202,6 +205,7 @@ impl Line {
             ahead_ns,
             arrivals_per_s,
             arrivals_at_once,
+            mean_ns,
             envelope: envelope(line),
             url: line.target.url.clone(),
             measured_at: line.measured_at.clone(),
@@ -330,7 +334,12 @@ mod tests {
     use super::*;
 
     fn text(rate: f64, kind: &str, objectives: &[&str]) -> String {
-        let summary = model::Summary { count: 10, p99: 20_000_000, ..model::Summary::default() };
+        let summary = model::Summary {
+            count: 10,
+            mean: 5_000_000,
+            p99: 20_000_000,
+            ..model::Summary::default()
+        };
         let mut line = json!({
             "schema": "plimsoll.loadline/1", "plimsoll": {"version": "0"}, "measured_at": "now",
             "kind": kind, "requests_per_arrival": 3.0, "rate_per_s": rate, "rate_low_per_s": 1.0,
@@ -400,12 +409,12 @@ mod tests {
                 serde_json::from_str(&text(100.0, "rate", &[])).unwrap();
             line["saturated"] = saturated;
             let line = Line::parse(&line.to_string()).unwrap();
-            (line.rate_per_s, line.at_once)
+            (line.rate_per_s, line.at_once, line.mean_ns)
         };
         let saturated = |requests_per_s: f64| json!({"concurrency": 12, "requests_per_s": requests_per_s, "mean_ns": 38_000_000, "held_for_ns": 1});
-        assert_eq!(with(saturated(310.0)), (310.0, 12.0));
-        assert_eq!(with(saturated(290.0)), (300.0, 16.0));
-        assert_eq!(with(serde_json::Value::Null), (300.0, 16.0));
+        assert_eq!(with(saturated(310.0)), (310.0, 12.0, 38_000_000));
+        assert_eq!(with(saturated(290.0)), (300.0, 16.0, 5_000_000));
+        assert_eq!(with(serde_json::Value::Null), (300.0, 16.0, 5_000_000));
     }
 
     #[test]

@@ -25,6 +25,7 @@
 //! | 800 at a time, 60 ms | 1.000 | 1.000 | 0.050 |
 
 mod gradient;
+mod near;
 pub(crate) mod queue;
 mod stalls;
 
@@ -71,14 +72,16 @@ struct Held {
 
 impl Held {
     fn new(found: &Found) -> Self {
-        let Found { arrivals_per_s, arrivals_at_once, rate_per_s, at_once } = *found;
+        let Found { arrivals_per_s, arrivals_at_once, rate_per_s, at_once, mean_ns } = *found;
         let envelope = Envelope { share: 0.99, limit_ns: OBJECTIVE_NS, from: "p99<100ms".into() };
+        let ahead_ns = if rate_per_s > arrivals_per_s { AHEAD_NS } else { 0 };
         let line = Line {
             rate_per_s,
             at_once,
-            ahead_ns: AHEAD_NS,
+            ahead_ns,
             arrivals_per_s,
             arrivals_at_once,
+            mean_ns,
             envelope,
             ..Line::default()
         };
@@ -158,6 +161,8 @@ struct Found {
     /// While so many keep the server busy.
     rate_per_s: f64,
     at_once: f64,
+    /// The mean response time of either, whichever is longer.
+    mean_ns: u64,
 }
 
 impl Found {
@@ -187,11 +192,22 @@ impl Found {
         while let Some(at_once) = busy_next(most, at_a_time, &tried) {
             let (rate_per_s, p99_ns) = saturated(server, at_once);
             if p99_ns as f64 <= WITHIN * OBJECTIVE_NS as f64 {
-                return Self { arrivals_per_s, arrivals_at_once: most, rate_per_s, at_once };
+                let busy_ns = at_once / rate_per_s * SECOND as f64;
+                let mean_ns = mean_ns.max(busy_ns) as u64;
+                return Self {
+                    arrivals_per_s,
+                    arrivals_at_once: most,
+                    rate_per_s,
+                    at_once,
+                    mean_ns,
+                };
             }
             tried.push(at_once);
         }
-        panic!("nothing holds: {tried:?}");
+        // Kept busy it is not well inside of the objective, so that only random arrivals were measured.
+        let (rate_per_s, at_once) = (arrivals_per_s, most);
+        let mean_ns = mean_ns as u64;
+        Self { arrivals_per_s, arrivals_at_once: most, rate_per_s, at_once, mean_ns }
     }
 
     fn held(&self) -> Held {
@@ -282,8 +298,13 @@ fn the_line_is_given_without_probing() {
 /// line.
 #[test]
 fn a_slower_server_inside_of_the_objective_is_told() {
-    let found =
-        Found { arrivals_per_s: 868.0, arrivals_at_once: 15.0, rate_per_s: 868.0, at_once: 4.0 };
+    let found = Found {
+        arrivals_per_s: 868.0,
+        arrivals_at_once: 15.0,
+        rate_per_s: 869.0,
+        at_once: 4.0,
+        mean_ns: 4 * MS,
+    };
     for (takes_ns, is_short) in [(4 * MS, false), (16 * MS, true)] {
         let mut held = found.held();
         let server = Server { at_a_time: 4, takes: Takes::Fixed(takes_ns) };

@@ -16,7 +16,7 @@ pub(super) trait Limiter {
 }
 
 /// How long a request is worked on.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Takes {
     /// As long as all.
     Fixed(u64),

@@ -39,15 +39,15 @@ impl Kind {
 }
 
 /// A limiter that keeps what the ceiling was.
-struct Watched {
+pub(super) struct Watched {
     held: Held,
     /// The least ceiling of each second, as a share of the line.
-    factors: Vec<f64>,
+    pub(super) factors: Vec<f64>,
     fits: bool,
 }
 
 impl Watched {
-    fn new(found: &Found) -> Self {
+    pub(super) fn new(found: &Found) -> Self {
         Self { held: found.held(), factors: Vec::new(), fits: true }
     }
 }
@@ -76,8 +76,13 @@ fn servers() -> Vec<(&'static str, Server, Found)> {
     let mut servers: Vec<_> =
         SERVERS.iter().map(|(name, server, ..)| (*name, *server, Found::of(*server))).collect();
     let roomy = Server { at_a_time: 4, takes: Takes::Random(4 * MS) };
-    let line =
-        Found { arrivals_per_s: 581.0, arrivals_at_once: 37.0, rate_per_s: 581.0, at_once: 37.0 };
+    let line = Found {
+        arrivals_per_s: 581.0,
+        arrivals_at_once: 37.0,
+        rate_per_s: 581.0,
+        at_once: 37.0,
+        mean_ns: 5 * MS,
+    };
     servers.push(("held at 0.58 of what it carries", roomy, line));
     servers
 }
