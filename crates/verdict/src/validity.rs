@@ -398,7 +398,7 @@ pub const RULES: &[Rule] = &[
                     more, nor before it, and nothing failed (the server was still starting); or QPS or median response time moved by {MOVED} or more \
                     throughout the window (the level never settled); or one of them became worse at some instant and stayed so; or, \
                     in a window of up to some seconds, the p10 of the responses since an instant was {APART} times the p90 of those \
-                    before it, or the other way round, of {EACH_SIDE} or more each; or {MISSING} of the load or \
+                    before it, or the other way round, of {EACH_SIDE} or more each, or a closed loop's QPS before it {TIMES_FEWER} times that since; or {MISSING} of the load or \
                     more was not there on average because it grew in the window (--ramp); or a \
                     window that ends by count (-n) waited for {WAITED} of its time or more for \
                     the last responses, when {MOST_CAME} had come. Looked at are at least \

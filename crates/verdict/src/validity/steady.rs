@@ -1,6 +1,7 @@
 //! Rules about the trend of the window: warm-up inside it, a level that never settled, dips, and stalls at even distances.
 
 pub(super) mod apart;
+pub(super) mod fewer;
 pub(super) mod stalls;
 pub(super) mod turn;
 
@@ -11,6 +12,7 @@ use model::units::{Nanos, SECOND, show_duration};
 use model::{Dip, Run, Verdict};
 
 use self::apart::apart;
+use self::fewer::fewer;
 use self::stalls::stalls;
 use super::Finding;
 use crate::dips::words as dip_in_words;
@@ -142,7 +144,7 @@ fn departure(run: &Run) -> Option<Departure> {
             .or_else(|| never_settled(qps, &p50))
             .or_else(|| worsened(&levels, qps, &p50))
     });
-    let found = found.or_else(|| apart(run));
+    let found = found.or_else(|| apart(run)).or_else(|| fewer(run));
     match (starting(run), found) {
         // Which says also how much more the server carries once it is warm.
         (None, found) | (_, found @ Some(Departure { finding: (Verdict::LowerBound, _), .. })) => {

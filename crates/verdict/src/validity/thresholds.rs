@@ -130,6 +130,7 @@ fn of_server_or_machine(code: ReasonCode) -> Vec<Named> {
             ("SHORTEST", time(steady::SHORTEST_NS)),
             ("APART", grouped(steady::apart::APART, 0)),
             ("EACH_SIDE", steady::apart::EACH_SIDE.to_string()),
+            ("TIMES_FEWER", grouped(steady::fewer::TIMES_FEWER, 0)),
             ("UNDERSTATED", share(steady::UNDERSTATED)),
             ("MISSING", share(steady::MISSING)),
             ("MOST_CAME", share(steady::MOST_CAME)),

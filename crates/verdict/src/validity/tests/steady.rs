@@ -303,6 +303,25 @@ fn a_change_for_good_is_told_of_few_responses_too() {
     assert!(text.contains("became faster 3.00s into the window"), "{text}");
 }
 
+/// Of the requests only some became slower, and of what comes since then too little is in a part to tell a level.
+#[test]
+fn throughput_that_falls_for_good_is_told_of_few_responses_too() {
+    let few = |per_s: fn(usize) -> f64| not_steady(&sliced(|at| (per_s(at), 20.0)));
+    let (verdict, text) = few(|at| if at < 6 { 160.0 } else { 30.0 }).expect("it fell");
+    assert_eq!(verdict, Verdict::Valid);
+    assert!(text.contains("QPS became worse 1.50s into the window"), "{text}");
+    assert!(text.contains("160 before, 30"), "{text}");
+    for healthy in [
+        |at: usize| if (10..14).contains(&at) { 30.0 } else { 160.0 },
+        |at: usize| if at % 4 == 0 { 160.0 } else { 30.0 },
+        |at: usize| if at < 6 { 50.0 } else { 30.0 },
+        // Too short a time.
+        |at: usize| if at < 20 { 30.0 } else { 12.0 },
+    ] {
+        assert_eq!(few(healthy), None);
+    }
+}
+
 #[test]
 fn what_to_do_is_said_by_what_happened() {
     let noise = |at: usize| 1.0 + 0.03 * (at * 7 % 5) as f64;
