@@ -112,7 +112,8 @@ impl<C: Counter> Latencies<C> {
         self.put(nanos, n);
     }
 
-    /// The highest latency of the bucket that one falls into, as [`Self::recorded`] lists it.
+    /// The highest latency of the bucket that one falls into, as [`Self::recorded`] lists it. Each call allocates buckets where
+    /// there are none: use a [`Self::new`] for many.
     #[inline]
     pub fn bucket_of(&self, nanos: Nanos) -> Nanos {
         let highest = |buckets: &Histogram<C>| buckets.highest_equivalent(nanos.min(HIGHEST));

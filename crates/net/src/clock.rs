@@ -22,7 +22,8 @@ thread_local! {
 }
 
 /// Time in nanoseconds that the calling thread was ready to run and waited for a processor; 0 where the
-/// kernel does not report it, or its file could not be opened at the thread's first call: the time does not jump.
+/// kernel does not report it. Where its file cannot be opened at the thread's first call, later calls give 0 as well, so
+/// that the time does not jump.
 /// Reads a file, which takes a microsecond or more: call it rarely.
 pub fn thread_queued() -> u64 {
     schedstat(1)

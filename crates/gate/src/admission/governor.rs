@@ -45,17 +45,18 @@ const STEP_UP: f64 = 1.02;
 const STEP_UP_MOST: f64 = 2.0;
 /// Added to a step up, so that a low ceiling does not stay low.
 const STEP_UP_LEAST: f64 = 0.005;
-/// A fall within [`BOLD_LOOKS`] after a rise by more than [`BOLD`] makes later rises smaller; no fall for [`BOLDER_LOOKS`] makes
-/// them larger again.
+/// A fall within [`BOLD_LOOKS`] after a rise by more than [`BOLD`], or after any above [`NEAR`], makes later rises smaller; no
+/// fall for [`BOLDER_LOOKS`] makes them larger again.
 const BOLD: f64 = 1.05;
 const BOLD_LOOKS: u32 = 40;
 const BOLDER_LOOKS: u32 = 120;
 /// Late responses must exceed the number that the envelope allows by this many standard deviations: fewer may be chance.
 const BY_CHANCE: f64 = 2.0;
-/// Above this share of the envelope latency is not well inside, and the ceiling rises by small steps: the largest, and the
-/// share of the envelope up to which it rises where the API is slower than it was measured.
+/// Above this share of the envelope latency is not well inside.
 const NEAR: f64 = 0.8;
+/// The largest step up there.
 const STEP_UP_NEAR: f64 = 1.1;
+/// The share of the envelope up to which the ceiling rises where the API is slower than it was measured.
 const UP_TO: f64 = 0.95;
 /// An API is as fast as it was measured if the measured mean latency is at least this part of its own: the buckets of latency
 /// are not more exact.
@@ -97,7 +98,7 @@ pub struct Governor {
     outside_for: u32,
     /// The largest step up.
     step_up_most: f64,
-    /// Looks since the last bold rise and since the last fall; many where there was none.
+    /// Looks since the last rise by more than [`BOLD`] or above [`NEAR`], and since the last fall; many where there was none.
     since_rise: u32,
     since_fall: u32,
     /// Looks since latency was outside, or not well inside with an API slower than it was measured.
@@ -254,7 +255,7 @@ impl Governor {
         self.factor = (self.factor * step).min(1.0);
     }
 
-    /// Whether requests take no longer in the mean than when the line was measured.
+    /// Whether requests take hardly longer in the mean than when the line was measured; false where none was completed.
     fn is_as_measured(&self) -> bool {
         let seen = &self.gathered;
         let completed = seen.completed_milli as f64 / 1000.0;
