@@ -5,6 +5,7 @@ use model::Verdict;
 use model::slices::Slice;
 use model::units::{Nanos, SECOND, show_duration};
 
+use super::turn::is_constant;
 use super::{Departure, WARMS_NS, inside};
 use crate::figures::rate;
 
@@ -17,11 +18,12 @@ const ROUNDS: f64 = 2.0;
 /// A closed loop that has half as many responses, or fewer, since some instant: each third of the time before it had twice
 /// as many as any third of the time since. Where only some of the requests became slower, the times of most are as before.
 pub(super) fn fewer(run: &Run) -> Option<Departure> {
-    if run.plan.rate_per_s.is_some() || run.plan.requests.is_some() {
+    let plan = &run.plan;
+    if plan.rate_per_s.is_some() || plan.requests.is_some() || !is_constant(run) {
         return None;
     }
     let slices = inside(run);
-    let enough = EACH_THIRD.max(ROUNDS * f64::from(run.plan.connections));
+    let enough = EACH_THIRD.max(ROUNDS * f64::from(plan.connections));
     let splits = (1..slices.len()).filter_map(|at| Some((at, Sides::of(&slices, at, enough)?)));
     let (at, sides) = splits.max_by(|a, b| a.1.likelihood().total_cmp(&b.1.likelihood()))?;
     let evidence = format!(
