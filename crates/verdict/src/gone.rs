@@ -94,6 +94,8 @@ impl Gone {
         let since = silence.from_ns.saturating_sub(run.plan.warmup_ns);
         let begun = match (since, never_before) {
             (0..AT_START, _) => "from the start of the window".to_owned(),
+            // The first request was sent in the warm-up, and its user may have waited to try again when the window began.
+            (_, true) if run.plan.warmup_ns > 0 => "from the start of the window".to_owned(),
             (_, true) => {
                 format!("from the first request, {} into the window", show_duration(since))
             }

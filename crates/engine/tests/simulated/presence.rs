@@ -300,7 +300,7 @@ fn a_server_that_refuses_with_errors_until_it_is_ready_never_stopped() {
     let (consequence, text) = finding(&run).expect("named");
     assert_eq!(consequence, Verdict::Invalid, "{text}");
     assert!(text.contains("served nobody from the start of the window, until 1."), "{text}");
-    assert!(text.contains("let a warm-up pass first (--warmup)"), "{text}");
+    assert!(text.contains("let a longer warm-up pass first (--warmup)"), "{text}");
 }
 
 #[test]

@@ -28,11 +28,11 @@ const ALL_LEFT: Advice = (
     "no user was served any more: find out what stopped the server",
 );
 
-/// Of a server that was not there at first, in a run without a warm-up.
+/// Of a server that was not there at first, nor in the warm-up.
 const NOT_READY: Advice = (
-    "If it was still starting, measure when it is ready, or let a warm-up pass first (--warmup); else find out why it served \
-     nobody then.",
-    "the server was not ready at first: use --warmup",
+    "If it was still starting, measure when it is ready, or let a longer warm-up pass first (--warmup); else find out why it \
+     served nobody then.",
+    "the server was not ready at first: a longer --warmup",
 );
 
 /// Of a server that sent errors alone, which an objective on `available` does not count.

@@ -142,7 +142,7 @@ fn departure(run: &Run) -> Option<Departure> {
         let qps = closed.then_some(&qps);
         warming(run, &levels, qps, &p50)
             .or_else(|| never_settled(qps, &p50))
-            .or_else(|| worsened(&levels, qps, &p50))
+            .or_else(|| worsened(run, &levels, qps, &p50))
     });
     let found = found.or_else(|| apart(run)).or_else(|| fewer(run));
     match (starting(run), found) {
@@ -320,6 +320,11 @@ fn in_slices(run: &Run) -> Option<Vec<Level>> {
     together(&slices, ENOUGH_EACH / usual.max(f64::MIN_POSITIVE))
 }
 
+/// An instant of the run as one of its window, in words: a load that grows may leave out the window's beginning.
+fn into_window(run: &Run, at_ns: Nanos) -> String {
+    show_duration(at_ns.saturating_sub(run.plan.warmup_ns))
+}
+
 /// Slices of the window, without the time that load takes to grow.
 pub(super) fn inside(run: &Run) -> Vec<&Slice> {
     let inside = |slice: &&Slice| slice.phase == "window" && slice.start_ns >= run.plan.ramp_ns;
@@ -417,18 +422,17 @@ fn never_settled(qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
 }
 
 /// The level became worse at some instant, and stayed so to the end.
-fn worsened(points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
+fn worsened(run: &Run, points: &[Level], qps: Option<&Vec<f64>>, p50: &[f64]) -> Option<Departure> {
     let split = |values: &[f64], at: usize| {
         let [before, since] = [&values[..at], &values[at..]].map(Settled::of);
         let beyond = 1.0 + BEYOND_NOISE * before.noise.max(since.noise);
         (before.level, since.level, beyond)
     };
     let splits = || FEWEST_APART..(points.len() + 1).saturating_sub(FEWEST_APART);
-    let since = |at: usize| show_duration(points[at].start_ns.saturating_sub(points[0].start_ns));
     let words = |what: &str, at: usize, from: String, to: String| {
         let evidence = format!(
             "{what} became worse {} into the window and stayed so to its end: {from} before, {to} since",
-            since(at)
+            into_window(run, points[at].start_ns)
         );
         Some(Departure { finding: (Verdict::Valid, evidence), slower: true })
     };

@@ -6,7 +6,7 @@ use model::slices::Slice;
 use model::units::{Nanos, show_duration};
 use model::{Run, Verdict};
 
-use super::{Departure, SHORTEST_NS, WARMS_NS, inside};
+use super::{Departure, SHORTEST_NS, WARMS_NS, inside, into_window};
 
 /// Responses before and since an instant from which on their times are told apart, and how many times the p90 of the
 /// one the p10 of the other must be.
@@ -36,7 +36,7 @@ pub(super) fn apart(run: &Run) -> Option<Departure> {
         "responses became {} {} into the window and stayed so to its end: median {} before, {} since; the mean and the \
          percentiles of the whole window are of neither",
         if slower { "slower" } else { "faster" },
-        show_duration(slices[at].start_ns.saturating_sub(first.start_ns)),
+        into_window(run, slices[at].start_ns),
         show_duration(before_ns),
         show_duration(since_ns)
     );

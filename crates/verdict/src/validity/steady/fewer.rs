@@ -3,10 +3,10 @@
 use model::Run;
 use model::Verdict;
 use model::slices::Slice;
-use model::units::{Nanos, SECOND, show_duration};
+use model::units::{Nanos, SECOND};
 
 use super::turn::is_constant;
-use super::{Departure, WARMS_NS, inside};
+use super::{Departure, WARMS_NS, inside, into_window};
 use crate::figures::rate;
 
 /// How many times as many responses come before an instant as since it.
@@ -28,7 +28,7 @@ pub(super) fn fewer(run: &Run) -> Option<Departure> {
     let (at, sides) = splits.max_by(|a, b| a.1.likelihood().total_cmp(&b.1.likelihood()))?;
     let evidence = format!(
         "QPS became worse {} into the window and stayed so to its end: {} before, {} since",
-        show_duration(slices[at].start_ns.saturating_sub(slices[0].start_ns)),
+        into_window(run, slices[at].start_ns),
         rate(sides.before.per_s()),
         rate(sides.since.per_s())
     );

@@ -40,6 +40,18 @@ fn a_server_that_is_away_for_all_of_a_run_stopped_answering() {
     run.presence.as_mut().expect("it is watched").silences[0].ended = true;
     let said = "the server served nobody from the start of the window, until 10.0s";
     assert!(sentence(&run).starts_with(said), "{}", sentence(&run));
+
+    // All users waited to try again when the window began.
+    let begins = |run: &mut Run, from_ns: u64| {
+        run.presence.as_mut().expect("it is watched").silences[0].from_ns = from_ns;
+    };
+    begins(&mut run, 300 * MILLISECOND);
+    let said = "the server served nobody from the first request, 300ms into the window, until";
+    assert!(sentence(&run).starts_with(said), "{}", sentence(&run));
+    run.plan.warmup_ns = SECOND;
+    begins(&mut run, SECOND + 300 * MILLISECOND);
+    let said = "the server served nobody from the start of the window, until 9.00s";
+    assert!(sentence(&run).starts_with(said), "{}", sentence(&run));
 }
 
 #[test]

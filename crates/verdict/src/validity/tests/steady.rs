@@ -303,6 +303,18 @@ fn a_change_for_good_is_told_of_few_responses_too() {
     assert!(text.contains("became faster 3.00s into the window"), "{text}");
 }
 
+/// What is looked at begins where the load has grown, and the window before.
+#[test]
+fn an_instant_is_one_of_the_window_whose_load_grew_at_first() {
+    let slower = few_in_slices(|at, _| if at < 12 { 21 } else { 400 });
+    let fewer = sliced(|at| (if at < 12 { 160.0 } else { 30.0 }, 20.0));
+    for (mut run, told) in [(slower, "became slower 3.00s"), (fewer, "QPS became worse 3.00s")] {
+        run.plan.ramp_ns = SECOND;
+        let (_, text) = not_steady(&run).expect("it became worse");
+        assert!(text.contains(told), "{text}");
+    }
+}
+
 /// Of the requests only some became slower, and of what comes since then too little is in a part to tell a level.
 #[test]
 fn throughput_that_falls_for_good_is_told_of_few_responses_too() {
