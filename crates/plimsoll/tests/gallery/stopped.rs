@@ -68,7 +68,7 @@ fn steps(out: &Path) -> usize {
 }
 
 fn rounds(out: &Path) -> usize {
-    let kept = |n: &usize| out.join(format!("round-{n:02}-B/run.json")).exists();
+    let kept = |n: &usize| out.join(format!("round-{n:02}-new/run.json")).exists();
     (1..=8).filter(kept).count()
 }
 

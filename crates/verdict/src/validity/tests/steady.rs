@@ -325,7 +325,7 @@ fn throughput_that_falls_for_good_is_told_of_few_responses_too() {
     assert!(text.contains("160 before, 30"), "{text}");
     for healthy in [
         |at: usize| if (10..14).contains(&at) { 30.0 } else { 160.0 },
-        |at: usize| if at % 4 == 0 { 160.0 } else { 30.0 },
+        |at: usize| if at.is_multiple_of(4) { 160.0 } else { 30.0 },
         |at: usize| if at < 6 { 50.0 } else { 30.0 },
         // Too short a time.
         |at: usize| if at < 20 { 30.0 } else { 12.0 },
