@@ -264,7 +264,7 @@ fn a_server_that_is_still_starting_is_called_that() {
         let (consequence, text) = steady(&cold).expect("named");
         assert_eq!(consequence, Verdict::LowerBound, "{text}");
         let of_window =
-            ["no response came in the first 1.2", "the first 1.50s of the window were warm-up"];
+            ["no response came in the first 1.1", "the first 1.50s of the window were warm-up"];
         assert!(of_window.into_iter().any(|told| text.contains(told)), "{text}");
 
         // What is sent in the warm-up, which ends after a second, is in no figure of the window.
