@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::bench::Bench;
 use crate::bench::cases::passage::slow_clients;
-use crate::bench::process::{Running, kept_awake, pinned};
+use crate::bench::process::{Running, pinned};
 use crate::bench::proxy::Proxy;
 use crate::bench::row::{Reach, Row, Unit};
 use crate::bench::server::Server;
@@ -170,11 +170,9 @@ pub fn hold(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Goodput, latency and refusals at parts and multiples of the line, and how soon an overload is over. The gateway comes before
-/// the other processes of its core, and the core is kept awake: so few requests let it halt between two of them.
+/// Goodput, latency and refusals at parts and multiples of the line, and how soon an overload is over.
 fn overload(bench: &Bench, hold: &Hold) -> Result<Vec<Row>> {
-    let gate = hold.gate(&["all"], &[])?.before_others()?;
-    let _awake = kept_awake("1", &hold.folder.path().join("awake"))?;
+    let gate = hold.gate(&["all"], &[])?;
     let mut rows = Vec::new();
     let mut recovery = Vec::new();
     for factor in [0.5, 1.0, 2.0, 5.0] {
