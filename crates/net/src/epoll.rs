@@ -376,7 +376,7 @@ impl Net for Epoll {
     }
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
-        let fd = socket::outgoing(route, true)?;
+        let fd = socket::outgoing(route, socket2::Type::STREAM.nonblocking())?;
         let started = socket::start_connect(&fd, &route.to);
         if let (Peer::Unix(to), Err(error)) = (&route.to, &started)
             && error.kind() == io::ErrorKind::WouldBlock
