@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_whose_connection_cannot_be_watched_is_told_of() {
+    fn a_peer_whose_connection_cannot_be_watched_is_reported() {
         let listener = socket::listen(([127, 0, 0, 1], 0).into()).expect("a port");
         let to = listener.local_addr().expect("an address");
         let options = Options { connections: 1, listener: Some(listener), ..Options::default() };
