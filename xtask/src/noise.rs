@@ -33,7 +33,7 @@ const PROGRAMS: [&str; 12] = [
 /// How long each processor in turn is taken.
 const TURN: Duration = Duration::from_millis(100);
 /// The option that starts one processor's noise, from within.
-const HOG: &str = "--hog";
+const LOAD: &str = "--load";
 
 pub const HELP: &str = "Runs the tests that use real sockets, beside noise that takes half of every processor by turns.
 
@@ -47,8 +47,8 @@ Options:
 Needs `taskset`. Exits 0 only if nothing failed in any round; nothing is tried twice.";
 
 pub fn main(mut arguments: Arguments) -> Result<()> {
-    if let Some(nth) = arguments.opt_value_from_str::<_, u128>(HOG)? {
-        return hog(nth, processors());
+    if let Some(nth) = arguments.opt_value_from_str::<_, u128>(LOAD)? {
+        return load(nth, processors());
     }
     let rounds: u32 = arguments.opt_value_from_str("--rounds")?.unwrap_or(10);
     let quiet = arguments.contains("--quiet");
@@ -98,28 +98,28 @@ struct Noise(Vec<Child>);
 impl Noise {
     fn start() -> Result<Self> {
         let own = env::current_exe().context("the path of this program")?;
-        let hog = |nth: u128| {
+        let load = |nth: u128| {
             let mut command = Command::new("taskset");
             command.args(["-c", &nth.to_string()]).arg(&own);
-            command.args(["noise", HOG, &nth.to_string()]).stdin(Stdio::null());
+            command.args(["noise", LOAD, &nth.to_string()]).stdin(Stdio::null());
             command.spawn().context("`taskset` could not be started")
         };
-        Ok(Self((0..processors()).map(hog).collect::<Result<_>>()?))
+        Ok(Self((0..processors()).map(load).collect::<Result<_>>()?))
     }
 }
 
 impl Drop for Noise {
     fn drop(&mut self) {
-        for hog in &mut self.0 {
+        for process in &mut self.0 {
             // It may have ended already.
-            let _ = hog.kill();
-            let _ = hog.wait();
+            let _ = process.kill();
+            let _ = process.wait();
         }
     }
 }
 
 /// Takes this processor in its turns, until the parent process is gone.
-fn hog(nth: u128, processors: u128) -> Result<()> {
+fn load(nth: u128, processors: u128) -> Result<()> {
     let (turns, parent) = (processors.max(2), parent_id());
     while parent_id() == parent && !interrupt::received() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

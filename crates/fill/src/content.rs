@@ -12,7 +12,7 @@ use crate::database::{Database, selected};
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::found::{Lot, by_key, counted};
-use crate::rows::{Counts, Rows, value_of};
+use crate::rows::{Counts, Rows};
 use crate::schema::{Schema, Table, Type, Unique};
 use crate::times::{SECOND, parse_moment, parse_time};
 use crate::value::Value;
@@ -171,7 +171,7 @@ impl Written {
     /// The row that was written under this key; none where its text is in no form that is known.
     fn row_of(&self, of: &Table, key: &Unique, cells: &[Option<&str>]) -> Option<u64> {
         let value = |(&column, cell): (&usize, &Option<&str>)| {
-            value_of(&of.columns[column].kind, cell.unwrap_or_default())
+            Value::parse(&of.columns[column].kind, cell.unwrap_or_default())
         };
         let values: Vec<Value> = key.columns.iter().zip(cells).map(value).collect();
         if let Some(&row) = self.listed.get(&known_as(of, &key.columns, &values)) {

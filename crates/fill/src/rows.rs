@@ -10,7 +10,6 @@ mod conditions;
 mod distinct;
 mod equations;
 mod histogram;
-mod known;
 mod limits;
 mod link;
 mod plain;
@@ -31,7 +30,6 @@ use plain::Plain;
 
 pub use conditions::{pattern_of, places_of};
 pub use distinct::Counts;
-pub use known::value_of;
 pub use limits::put_in;
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 

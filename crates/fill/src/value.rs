@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::schema::Type;
 use crate::times;
 
 /// The value of a cell.
@@ -35,6 +36,28 @@ pub enum Value {
 }
 
 impl Value {
+    /// A text from the database as a value of this type; as text where it is none.
+    pub(crate) fn parse(kind: &Type, plain: &str) -> Self {
+        let text = || Self::Text(plain.to_owned());
+        match kind {
+            Type::Bool => match plain {
+                "t" | "true" | "1" => Self::Bool(true),
+                "f" | "false" | "0" => Self::Bool(false),
+                _ => text(),
+            },
+            Type::Int { .. } => plain.parse().map_or_else(|_| text(), Self::Int),
+            Type::Float => match plain.parse::<f64>() {
+                Ok(number) if number.is_finite() => Self::Float(number),
+                _ => text(),
+            },
+            Type::Date => times::parse_date(plain).map_or_else(text, Self::Date),
+            Type::Time => times::parse_time(plain).map_or_else(text, Self::Time),
+            Type::Moment { .. } => times::parse_moment(plain).map_or_else(text, Self::Moment),
+            Type::Bytes { .. } => parse_bytes(plain).map_or_else(text, Self::Bytes),
+            _ => text(),
+        }
+    }
+
     /// Appends the text, unquoted; nothing for NULL, hexadecimal digits for bytes.
     pub fn write(&self, out: &mut String) {
         // Writing to a String cannot fail.
@@ -86,6 +109,13 @@ impl Value {
             _ => None,
         }
     }
+}
+
+/// Bytes as queries give them: `\x` and hexadecimal digits.
+fn parse_bytes(plain: &str) -> Option<Vec<u8>> {
+    let pairs = plain.strip_prefix("\\x")?.as_bytes().chunks(2);
+    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(|pair| if pair.len() == 2 { byte(pair) } else { None }).collect()
 }
 
 fn write_decimal(units: i128, scale: u32, out: &mut String) {

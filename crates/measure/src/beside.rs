@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_cannot_be_written_are_told_of_once_and_summed_up_all_the_same() {
+    fn samples_that_cannot_be_written_are_reported_once_and_summed_up_all_the_same() {
         let plan = Plan { duration_ns: Some(SECOND / 2), ..fixture::plan() };
         let mut beside = Beside::start(&[], &[], &plan, Some(Path::new("/no/such/folder")));
         let why = beside.failure().expect("there is no such folder");

@@ -231,7 +231,7 @@ fn ways_leave_out_endpoints_beyond_the_top_and_send_the_whole_load() {
 }
 
 #[test]
-fn requests_that_are_refused_today_are_told_and_taken_for_right() {
+fn requests_that_are_refused_today_are_reported_and_taken_for_right() {
     let mut text = String::new();
     for n in 0..1_000_u32 {
         let (request, status) = match n % 20 {
@@ -281,7 +281,7 @@ fn a_mapping_may_change_the_method_and_says_when_it_replaces_nothing() {
 }
 
 #[test]
-fn a_secret_to_keep_that_no_endpoint_has_is_told() {
+fn a_secret_to_keep_that_no_endpoint_has_is_reported() {
     let log = hour() + &line(5, 1, "GET /login?pass%77ord=1", 200);
     let keep_secrets = ["password", "pasword"].map(str::to_owned).to_vec();
     let made = mined(&log, Wanted { top: 30, keep_secrets, ..Wanted::default() });
@@ -337,7 +337,7 @@ fn the_error_of_what_is_estimated_is_said() {
 }
 
 #[test]
-fn query_names_that_are_not_kept_are_told() {
+fn query_names_that_are_not_kept_are_reported() {
     let log = |sets: u32| -> String {
         (0..3_000).map(|n| line(n, n % 50, &format!("GET /list?f{}=1", n % sets), 200)).collect()
     };

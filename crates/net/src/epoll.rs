@@ -376,7 +376,7 @@ impl Net for Epoll {
     }
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
-        let fd = socket::outgoing(route, true)?;
+        let fd = socket::outgoing(route, socket2::Type::STREAM.nonblocking())?;
         let started = socket::start_connect(&fd, &route.to);
         if let (Peer::Unix(to), Err(error)) = (&route.to, &started)
             && error.kind() == io::ErrorKind::WouldBlock
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_whose_connection_cannot_be_watched_is_told_of() {
+    fn a_peer_whose_connection_cannot_be_watched_is_reported() {
         let listener = socket::listen(([127, 0, 0, 1], 0).into()).expect("a port");
         let to = listener.local_addr().expect("an address");
         let options = Options { connections: 1, listener: Some(listener), ..Options::default() };

@@ -74,7 +74,7 @@ pub(crate) fn has_peers(listener: &TcpListener) -> bool {
 /// # Errors
 /// When it was refused, did not stand within `within`, or the source cannot be bound.
 pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
-    let (socket, address) = (Socket::from(outgoing(route, false)?), route.to.address()?);
+    let (socket, address) = (Socket::from(outgoing(route, Type::STREAM)?), route.to.address()?);
     let until = Instant::now() + within;
     loop {
         // A time-out of zero is refused.
@@ -88,9 +88,8 @@ pub fn try_connect(route: &Route, within: Duration) -> io::Result<()> {
     }
 }
 
-/// A socket bound as the route wants it, not yet connected.
-pub(crate) fn outgoing(route: &Route, nonblocking: bool) -> io::Result<OwnedFd> {
-    let kind = if nonblocking { Type::STREAM.nonblocking() } else { Type::STREAM };
+/// A socket bound as the route wants it, not yet connected. Its kind is that of a stream, blocking or not.
+pub(crate) fn outgoing(route: &Route, kind: Type) -> io::Result<OwnedFd> {
     let Some(to) = route.to.tcp() else {
         return Ok(Socket::new(Domain::UNIX, kind, None)?.into());
     };

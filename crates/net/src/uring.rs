@@ -19,7 +19,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, cqueue, opcode};
-use socket2::SockAddr;
+use socket2::{SockAddr, Type};
 
 use self::buffers::Buffers;
 use self::entry::{Handle, Op, send_entry, tag};
@@ -247,9 +247,11 @@ impl Uring {
         self.push(&entry.user_data(tag(op, id)));
     }
 
-    /// Stops the kernel's use of a connection and lets it go, now or once its buffer is free.
-    fn release(&mut self, id: ConnId, reset: bool) {
+    /// Stops the kernel's use of a connection and lets it go, now or once its buffer is free: with a RST if `how` is
+    /// [`Close::Reset`], else with a FIN.
+    fn release(&mut self, id: ConnId, how: Close) {
         let Some(conn) = self.conns.get_mut(id) else { return };
+        let reset = how == Close::Reset;
         let fd = conn.fd.as_raw_fd();
         if reset {
             socket::reset_on_close(fd);
@@ -354,12 +356,12 @@ impl Net for Uring {
     }
 
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
-        let fd = match socket::outgoing(route, false) {
+        let fd = match socket::outgoing(route, Type::STREAM) {
             // Connections that are gone hold their files until what is queued for them has been submitted.
             Err(_) if !self.gone.is_empty() => {
                 self.hand_over();
                 self.bury();
-                socket::outgoing(route, false)
+                socket::outgoing(route, Type::STREAM)
             }
             made => made,
         }?;
@@ -463,7 +465,7 @@ impl Net for Uring {
             }
             _ => {}
         }
-        self.release(id, how == Close::Reset);
+        self.release(id, how);
     }
 
     fn peer_address(&self, id: ConnId) -> Option<SocketAddr> {

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_sent_and_nobody_read_is_told() {
+    fn what_a_client_sent_and_nobody_read_is_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let end = listener.local_addr().expect("an address");
         let mut client = TcpStream::connect(end).expect("it listens");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_both_families_are_told() {
+    fn connections_of_both_families_are_reported() {
         let ends: Vec<TcpListener> = ["127.0.0.1:0", "[::1]:0"]
             .into_iter()
             .filter_map(|address| TcpListener::bind(address).ok())
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_that_are_waited_for_most_are_told() {
+    fn the_ends_that_are_waited_for_most_are_reported() {
         let end = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let mut awaited = Awaited { seen: [end(1)].into(), ..Awaited::default() };
         let ends = (2..40)

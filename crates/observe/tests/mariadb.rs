@@ -9,7 +9,7 @@ use testkit::databases::Mariadb;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
-fn statements_of_the_watching_are_not_told() {
+fn statements_of_the_watching_are_not_reported() {
     if !Mariadb::is_there() {
         return;
     }

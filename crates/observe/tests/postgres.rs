@@ -21,7 +21,7 @@ fn taken(reader: &mut Reader) -> Sample {
 }
 
 #[test]
-fn sessions_that_are_hidden_are_connections_of_which_no_more_is_told() {
+fn sessions_that_are_hidden_are_connections_of_which_no_more_is_reported() {
     if !Postgres::is_there() {
         return;
     }
@@ -53,7 +53,7 @@ fn sessions_that_are_hidden_are_connections_of_which_no_more_is_told() {
 }
 
 #[test]
-fn statements_and_transactions_of_the_watching_are_not_told() {
+fn statements_and_transactions_of_the_watching_are_not_reported() {
     if !Postgres::is_there() {
         return;
     }

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_left_out_are_told() {
+    fn lines_that_are_left_out_are_reported() {
         let ten = "main;a 1\n".repeat(10);
         assert!(read(&ten).unwrap().notes.is_empty());
         let notes = read(&(ten + "and more\n")).unwrap().notes;

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damage_is_reported() {
         for (from, to) in [
             ("\"samples\":[3,4,3]", "\"samples\":[3,77,3]"),
             ("\"children\":[3]", "\"children\":[5]"),

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_successes_are_is_told() {
+    fn what_the_successes_are_is_reported() {
         let (mut record, reading) = sample::search();
         record.load_line.as_mut().unwrap().notes = vec![model::Reason {
             code: model::ReasonCode::ResponsesChanged,

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_with_one_level_is_told_beside_what_goes_with_all() {
+    fn what_goes_with_one_level_is_reported_beside_what_goes_with_all() {
         let at = |level, note: Option<&str>| {
             let mut comparison = comparison();
             comparison.notes.extend(note.map(str::to_owned));

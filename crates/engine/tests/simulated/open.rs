@@ -168,7 +168,7 @@ fn what_a_count_offers_is_over_the_time_in_which_it_is_due() {
 
 /// Each worker has half of the arrivals, and one of them a single connection of three.
 #[test]
-fn arrivals_that_wait_for_few_connections_are_told() {
+fn arrivals_that_wait_for_few_connections_are_reported() {
     let load = open(165.0, 3).with(|plan| {
         (plan.threads, plan.arrivals) = (2, Some(Arrivals::Poisson));
         plan.duration_ns = Some(20 * SECOND);

@@ -70,7 +70,7 @@ fn a_stall_is_seen_by_everyone_who_met_it() {
 
 /// Half of each fourth second: throughput and percentiles hardly tell, the longest responses do.
 #[test]
-fn short_stalls_at_one_distance_are_told() {
+fn short_stalls_at_one_distance_are_reported() {
     let told = |load: &Load, stall: Option<Stall>| {
         let options = Options { stall, ..Options::default() };
         stalls(&drive(load, |world| built_in(world, &options)).run)

@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_without_the_names_of_types() {
+    fn errors_are_reported_without_the_names_of_types() {
         let broken = || io::Error::from_raw_os_error(32);
         let plain = "Broken pipe (os error 32)";
         let within = mysql::Error::from(io::Error::other(mysql::Error::from(broken())));

@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn any_kind_of_column_is_told() {
+    fn any_kind_of_column_is_reported() {
         assert_eq!(types::sqlite(""), crate::schema::Type::Text { most: None });
     }
 }

@@ -223,7 +223,7 @@ mod tests {
     use crate::database::all;
 
     #[test]
-    fn a_full_disk_is_told_with_what_it_takes() {
+    fn a_full_disk_is_reported_with_what_it_takes() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let mut database = Sqlite::open(file.path()).expect("a database");
         database.execute("CREATE TABLE a (b TEXT)").expect("a table");

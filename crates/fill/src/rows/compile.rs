@@ -3,7 +3,6 @@
 use model::random::Permutation;
 
 use super::conditions::Conditions;
-use super::known::value_of;
 use super::limits::Limits;
 use super::link::{Deal, Dealt, Link, Matching};
 use super::plain::Plain;
@@ -14,8 +13,9 @@ use crate::error::{Result, unsatisfiable};
 use crate::facts::Facts;
 use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn::{FEW, Learned};
-use crate::schema::{Schema, Table, Type};
+use crate::schema::{Reference, Schema, Table, Type};
 use crate::spread::{Spread, pool_weights, usual_weights, weights_of_counts};
+use crate::value::Value;
 use crate::words::Words;
 
 /// Compiles a fill.
@@ -38,7 +38,7 @@ fn compile_table(schema: &Schema, facts: &Facts, at: usize) -> Result<TableRows>
     let parents = of.parents.iter().map(|parents| {
         let kind = |part: usize| &table.columns[parents.columns[part]].kind;
         let values = |texts: &Vec<String>| {
-            texts.iter().enumerate().map(|(part, text)| value_of(kind(part), text)).collect()
+            texts.iter().enumerate().map(|(part, text)| Value::parse(kind(part), text)).collect()
         };
         OldKeys { keys: parents.keys.iter().map(values).collect(), times: parents.times.clone() }
     });
@@ -201,7 +201,7 @@ fn link(
     let own = reference.table == at;
     // What the database computes of new rows is not known before they are written.
     let target = &schema.tables[reference.table];
-    let computed = reference.targets.iter().any(|&at| target.columns[at].generated.is_some());
+    let computed = are_computed(target, &reference.targets);
     let keys = parent.parents.iter().position(|keys| keys.columns == reference.targets);
     let old = parent.keys_of(&reference.targets).len() as u64;
     let new = if own || computed { 0 } else { parent.add };
@@ -211,19 +211,7 @@ fn link(
         Deal::Earlier { one: false, own: !nullable }
     } else if old + new == 0 {
         if !nullable {
-            let why = match computed {
-                true => {
-                    "whose values the database computes: they are not known before they are written"
-                }
-                false => "which has none and gets none",
-            };
-            let columns: &[usize] = if computed { &reference.targets } else { &[] };
-            return unsatisfiable(format!(
-                "{}: the foreign key {} needs rows in {}, {why}",
-                table.places(&reference.columns),
-                reference.rule,
-                target.places(columns)
-            ));
+            return without_parents(table, reference, target);
         }
         Deal::Nobody
     } else {
@@ -240,15 +228,9 @@ fn link(
         old,
         new,
         nulls: match (nullable, known, own) {
-            (false, ..) => 0.0,
             (true, true, _) => counts.nulls,
-            (true, false, own) => {
-                if own {
-                    0.1
-                } else {
-                    0.0
-                }
-            }
+            (true, false, true) => 0.1,
+            _ => 0.0,
         },
         nulls_when_redrawn: None,
         deferred: facts.deferred.contains(&(at, number)),
@@ -260,6 +242,23 @@ fn link(
         order: Permutation::new(of.add, key_of(&[key, 1])),
         key,
     })
+}
+
+/// Whether the database computes one of these columns.
+fn are_computed(table: &Table, columns: &[usize]) -> bool {
+    columns.iter().any(|&column| table.columns[column].generated.is_some())
+}
+
+/// Refuses a foreign key that no row can satisfy: NULL is not allowed, and no row is known that it may refer to.
+fn without_parents<T>(table: &Table, reference: &Reference, target: &Table) -> Result<T> {
+    let (parents, why) = if are_computed(target, &reference.targets) {
+        let why = "whose values the database computes: they are not known before they are written";
+        (target.places(&reference.targets), why)
+    } else {
+        (target.places(&[]), "which has none and gets none")
+    };
+    let (place, rule) = (table.places(&reference.columns), &reference.rule);
+    unsatisfiable(format!("{place}: the foreign key {rule} needs rows in {parents}, {why}"))
 }
 
 /// New children go to old parents only as far as those have fewer than their share of all children.

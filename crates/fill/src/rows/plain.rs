@@ -4,7 +4,6 @@
 use model::random::{Draws, mixed};
 
 use super::histogram::{share_of, within};
-use super::known::value_of;
 use super::limits::{Letters, Limits, shaped};
 use crate::draw::key_of;
 use crate::kind::Kind;
@@ -67,7 +66,7 @@ impl Plain {
             sum
         });
         let sums = sums.collect();
-        let value = |text: &String| value_of(&column.kind, text);
+        let value = |text: &String| Value::parse(&column.kind, text);
         let common = learned.common.iter().map(|(text, _)| value(text)).collect();
         let others = match &learned.rest {
             Rest::OneOf(texts) => texts.iter().map(value).collect(),
@@ -337,11 +336,11 @@ impl Plain {
 
     fn by_name(&self, row: u64, rows: u64, draws: &mut Draws, words: &Words) -> Value {
         if let Some(values) = &self.limits.one_of {
-            return value_of(&self.of, common_first(values, draws));
+            return Value::parse(&self.of, common_first(values, draws));
         }
         match &self.of {
             Type::Bool => Value::Bool(draws.unit() < self.yes),
-            Type::Enum(values) => value_of(&self.of, common_first(values, draws)),
+            Type::Enum(values) => Value::parse(&self.of, common_first(values, draws)),
             Type::Int { .. } | Type::Decimal { .. } | Type::Float => self.quantity(draws),
             Type::Date | Type::Moment { .. } => self.time(row, rows, draws),
             Type::Time => Value::Time(draws.below(86_400) as i64 * SECOND),

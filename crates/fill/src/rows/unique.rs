@@ -13,7 +13,6 @@ use model::quote::grouped;
 use model::random::Permutation;
 
 use super::Maker;
-use super::known::value_of;
 use super::limits::Limits;
 use super::link::{Deal, Link};
 use crate::draw::key_of;
@@ -224,13 +223,13 @@ impl Board<'_> {
             (None, Type::Bool) => vec!["false".to_owned(), "true".to_owned()],
             _ => self.facts.columns[column].learned.common.iter().map(|(v, _)| v.clone()).collect(),
         };
-        texts.iter().map(|text| value_of(kind, text)).collect()
+        texts.iter().map(|text| Value::parse(kind, text)).collect()
     }
 
     fn free_values(&self, column: usize) -> Vec<Value> {
         let kind = &self.table.columns[column].kind;
         let taken: Vec<Value> =
-            self.facts.columns[column].taken.iter().map(|text| value_of(kind, text)).collect();
+            self.facts.columns[column].taken.iter().map(|text| Value::parse(kind, text)).collect();
         self.values(column).into_iter().filter(|value| !taken.contains(value)).collect()
     }
 

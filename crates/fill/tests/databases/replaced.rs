@@ -170,7 +170,7 @@ UPDATE users SET best = 9000 WHERE id = 50;
 }
 
 #[test]
-fn rows_that_are_left_and_refer_to_those_of_the_fill_are_told_with_what_helps() {
+fn rows_that_are_left_and_refer_to_those_of_the_fill_are_reported_with_what_helps() {
     for engine in engines(
         "CREATE TABLE users (id BIGINT PRIMARY KEY, email VARCHAR(80) NOT NULL);
 CREATE TABLE notes (id BIGINT PRIMARY KEY, user_id BIGINT NOT NULL, label VARCHAR(80) NOT NULL UNIQUE,

@@ -186,7 +186,7 @@ mod tests {
 
     /// A full disk lets files be opened: that is no sign that lines can be written again.
     #[test]
-    fn a_full_disk_is_told_until_a_line_is_written() {
+    fn a_full_disk_is_reported_until_a_line_is_written() {
         let full = Path::new("/dev/full");
         let writer = Writer::new(full, LogFormat::default(), Arc::new(PageQueue::new(1.0)))
             .expect("it opens");

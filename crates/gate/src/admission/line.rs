@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_field_lacks_or_has_wrong_is_told_with_the_field() {
+    fn what_a_field_lacks_or_has_wrong_is_reported_with_the_field() {
         let with = |change: &dyn Fn(&mut serde_json::Value)| {
             let mut line: serde_json::Value =
                 serde_json::from_str(&text(100.0, "rate", &[])).unwrap();

@@ -297,7 +297,7 @@ fn the_line_is_given_without_probing() {
 /// With four in flight a server that takes four times as long stays inside of the objective, so that the ceiling stays at the
 /// line.
 #[test]
-fn a_slower_server_inside_of_the_objective_is_told() {
+fn a_slower_server_inside_of_the_objective_is_reported() {
     let found = Found {
         arrivals_per_s: 868.0,
         arrivals_at_once: 15.0,

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_is_changed_is_told_once() {
+    fn a_clock_that_is_changed_is_reported_once() {
         let mut changes = ClockChanges::default();
         // 2026-11-23T12:00:00Z.
         let now_s = 1_795_435_200;

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_results_is_told_with_its_load_line() {
+    fn a_folder_of_results_is_reported_with_its_load_line() {
         let folder = tempfile::tempdir().unwrap();
         let said = || load_line(folder.path()).unwrap_err().to_string();
         assert!(said().ends_with("; `plimsoll capacity` writes load lines"), "{}", said());
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_is_told_with_its_place_and_a_flag_is_not() {
+    fn a_setting_is_reported_with_its_place_and_a_flag_is_not() {
         let text = "a = 1\nauthorities = \"bad.pem\"\n";
         let written = Written { text, file: Some(Path::new("gate.toml")) };
         let error = || GatewayError::File("bad.pem: no certificate".into());

@@ -214,7 +214,7 @@ mod tests {
     use crate::policy::Methods;
 
     #[test]
-    fn keys_of_tiers_that_are_gone_are_told() {
+    fn keys_of_tiers_that_are_gone_are_reported() {
         let tiers = [Tier::unlimited("free"), Tier::unlimited("gold")];
         let keys = |names: &[(&str, u64)]| {
             names.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_looks_mistyped_is_told() {
+    fn a_method_that_looks_mistyped_is_reported() {
         let notes = |method: &str| {
             let methods = Methods(vec![method.to_owned()]);
             of_methods(&[Route { methods, ..Route::to(0) }])
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_no_time_or_of_the_future_is_told() {
+    fn a_line_of_no_time_or_of_the_future_is_reported() {
         // 2026-11-23T12:00:00Z.
         let now_s = 1_795_435_200;
         assert_eq!(time(now_s), "2026-11-23T12:00:00Z");

@@ -14,7 +14,7 @@ use super::request::{self, Forward};
 use super::shadow::Shadowing;
 use super::shared::count;
 use super::target::{self, Forms, Target};
-use super::upstream::NONE;
+use super::to_upstream::Attempt;
 use super::worker::Worker;
 use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
@@ -148,8 +148,10 @@ impl Worker {
                 self.write_request(client, head, &checked, ticket, now, waits);
                 if checked.max_forwards == Some(0) {
                     // A client that waits for `100 Continue` may send another request instead of the body.
-                    let close = head.expect_continue;
-                    return self.answer_fault(net, client, Fault::LastHop, close);
+                    if head.expect_continue {
+                        return self.answer_fault_and_close(net, client, Fault::LastHop);
+                    }
+                    return self.answer_fault(net, client, Fault::LastHop);
                 }
                 if waits {
                     if head.expect_continue {
@@ -159,7 +161,7 @@ impl Worker {
                 }
                 let Some(exchange) = &mut client.exchange else { return };
                 self.pools.pools[exchange.pool as usize].budget.request(now);
-                self.dispatch(net, client, NONE, false);
+                self.dispatch(net, client, Attempt::First);
             }
         }
     }

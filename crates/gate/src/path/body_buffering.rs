@@ -11,7 +11,7 @@ use super::client::{Client, Exchange, REPLAY_BYTES};
 use super::logging::Ending;
 use super::refusal::{self, Manner};
 use super::timeouts::{GRACE_NS, NEVER, earned_ns};
-use super::upstream::NONE;
+use super::to_upstream::Attempt;
 use super::worker::Worker;
 use crate::policy::Refusal;
 
@@ -62,7 +62,7 @@ impl Worker {
         match self.policy.take_line(&mut exchange.ticket, now, &mut self.usage) {
             Ok(()) => {
                 self.pools.pools[exchange.pool as usize].budget.request(now);
-                self.dispatch(net, client, NONE, false);
+                self.dispatch(net, client, Attempt::First);
             }
             Err(refusal) => self.refuse_waiting(net, client, &refusal),
         }

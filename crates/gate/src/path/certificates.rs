@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_certificate_is_told() {
+    fn the_end_of_a_certificate_is_reported() {
         for ((year, month, day), expected) in
             [((2020, 1, 1), 1_577_836_800), ((2060, 2, 29), 2_845_238_400)]
         {

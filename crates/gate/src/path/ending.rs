@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::logging::{Ending, head_of};
 use super::refusal::{self, Fault, Manner};
 use super::shared::count;
+use super::to_upstream::Attempt;
 use super::upstream::{NONE, UpstreamConn};
 use super::worker::Worker;
 use crate::policy::Outcome;
@@ -106,9 +107,13 @@ impl Worker {
         if unanswered && self.may_send_again(client, stale) {
             count(&self.counts().retries);
             client.handed = 0;
-            return self.dispatch(net, client, if stale { NONE } else { server }, stale);
+            let attempt = match stale {
+                true => Attempt::Reconnected,
+                false => Attempt::Elsewhere { failed: server },
+            };
+            return self.dispatch(net, client, attempt);
         }
-        self.answer_fault(net, client, fault, false);
+        self.answer_fault(net, client, fault);
     }
 
     /// Whether the client's request may be sent again, taking it from the budget.
@@ -130,14 +135,22 @@ impl Worker {
         true
     }
 
-    /// Answers the client's request with a fault of it or of the upstream. The connection goes on unless `close`.
-    pub(super) fn answer_fault<N: Net>(
+    /// Answers like [`Self::answer_fault`], and closes the connection: what follows on it is no request, or is not waited for.
+    pub(super) fn answer_fault_and_close<N: Net>(
         &mut self,
         net: &mut N,
         client: &mut Client,
         fault: Fault,
-        close: bool,
     ) {
+        if let Some(exchange) = &mut client.exchange {
+            exchange.keep_alive = false;
+        }
+        self.answer_fault(net, client, fault);
+    }
+
+    /// Answers the client's request with a fault of it or of the upstream. The connection is kept where the client may send
+    /// another request on it.
+    pub(super) fn answer_fault<N: Net>(&mut self, net: &mut N, client: &mut Client, fault: Fault) {
         let now = net.taken_in().at;
         self.counts().fault(fault);
         let mut exchange = client.exchange.take();
@@ -152,8 +165,7 @@ impl Worker {
                 client.forget_request();
                 return self.cut_client(net, client, Close::Flush);
             }
-            let keep_alive =
-                !close && exchange.keep_alive && !exchange.expects_continue && !self.draining();
+            let keep_alive = exchange.keep_alive && !exchange.expects_continue && !self.draining();
             manner = Manner { keep_alive, head_only: exchange.head_only };
         }
         let mut out = std::mem::take(&mut self.out);

@@ -222,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_a_certificate_is_told_with_its_end_and_its_names() {
+    fn what_is_wrong_with_a_certificate_is_reported_with_its_end_and_its_names() {
         let at = |unix_s| UnixTime::since_unix_epoch(Duration::from_secs(unix_s));
         let expected = ServerName::try_from("api.test").unwrap();
         let named = |presented: &[&str]| CertificateError::NotValidForNameContext {

@@ -122,7 +122,7 @@ impl Worker {
                 Ok(None) => break,
                 // It has its response, and what follows cannot be distinguished from its body.
                 Err(_) if client.discard.is_some() => return self.close_client(net, client),
-                Err(error) => return self.answer_fault(net, client, Fault::of(&error), true),
+                Err(error) => return self.answer_fault_and_close(net, client, Fault::of(&error)),
             }
         }
         let waits =
@@ -147,7 +147,7 @@ impl Worker {
         exchange.body_bytes += bytes.len() as u64;
         exchange.bytes_in += bytes.len() as u64;
         if exchange.body_bytes > exchange.ticket.body_max_bytes {
-            return self.answer_fault(net, client, Fault::Body, true);
+            return self.answer_fault_and_close(net, client, Fault::Body);
         }
         if exchange.chunked {
             wire::encode_chunk(&mut client.request, bytes);
@@ -214,7 +214,7 @@ impl Worker {
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, client),
             // It may have closed one direction alone, and read on.
             Some(exchange) if !exchange.read_whole => {
-                self.answer_fault(net, client, Fault::Syntax(BODY_CUT), true)
+                self.answer_fault_and_close(net, client, Fault::Syntax(BODY_CUT))
             }
             Some(_) => {}
             None if client.choked || client.closing => {}

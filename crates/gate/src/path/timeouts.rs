@@ -114,7 +114,7 @@ impl Worker {
             None if client.parser.eof() == Eof::Idle => {
                 self.cut_client(net, &mut client, Close::Now)
             }
-            None => self.answer_fault(net, &mut client, Fault::Slow, true),
+            None => self.answer_fault_and_close(net, &mut client, Fault::Slow),
             Some(exchange) if exchange.tunnel => self.end_tunnel(net, &mut client),
             Some(exchange) if exchange.status != 0 => {
                 count(&self.counts().aborted);
@@ -129,7 +129,7 @@ impl Worker {
             // It is the upstream that has sent nothing.
             Some(exchange) if exchange.awaits_continue() => self.late(net, &mut client),
             Some(exchange) if !exchange.read_whole && !client.paused => {
-                self.answer_fault(net, &mut client, Fault::Slow, true);
+                self.answer_fault_and_close(net, &mut client, Fault::Slow);
             }
             Some(_) => self.late(net, &mut client),
         }
@@ -201,7 +201,7 @@ impl Worker {
                 count(&self.counts().cut);
                 if exchange.status == 0 {
                     answered += 1;
-                    self.answer_fault(net, &mut client, Fault::Ended, true);
+                    self.answer_fault_and_close(net, &mut client, Fault::Ended);
                 } else {
                     count(&self.counts().aborted);
                 }

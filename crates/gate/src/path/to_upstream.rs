@@ -22,26 +22,33 @@ use super::worker::{RESPONSE_LIMITS, UP, Worker};
 /// Bytes that may wait to be taken, either way, before the sender is held back.
 pub(super) const BACKLOG_BYTES: usize = 256 * 1024;
 
+/// Which attempt at a request is made, and so where and over which connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// The first: at any server, over an idle connection if there is one.
+    First,
+    /// After the server had closed an idle connection: at any server, over a new connection.
+    Reconnected,
+    /// After a failure: at another server than the one that `failed`, if there is one.
+    Elsewhere { failed: u32 },
+}
+
 impl Worker {
-    /// Finds a connection for the client's request, or makes one: a new one where `fresh`. `not` is a server that
-    /// has just failed.
-    pub(super) fn dispatch<N: Net>(
-        &mut self,
-        net: &mut N,
-        client: &mut Client,
-        not: u32,
-        fresh: bool,
-    ) {
+    /// Finds a connection for the client's request, or makes one.
+    pub(super) fn dispatch<N: Net>(&mut self, net: &mut N, client: &mut Client, attempt: Attempt) {
         let now = net.taken_in().at;
+        let not = if let Attempt::Elsewhere { failed } = attempt { failed } else { NONE };
         let Some(exchange) = &mut client.exchange else { return };
         let (server, trial) = self.pools.choose(exchange.pool, not, now);
         if server == NONE {
-            return self.answer_fault(net, client, Fault::Busy, false);
+            return self.answer_fault(net, client, Fault::Busy);
         }
         (exchange.server, exchange.trial) = (server, trial);
         let state = &mut self.pools.servers[server as usize];
         state.health.begin();
-        if !fresh && let Some(token) = state.idle.pop() {
+        if attempt != Attempt::Reconnected
+            && let Some(token) = state.idle.pop()
+        {
             return self.attach(net, client, token);
         }
         self.connect(net, client, server, now);
@@ -69,7 +76,7 @@ impl Worker {
             // That is no fault of the server, and there is nothing left for a connection to another one either.
             Err(error) if lacks_resources(&error) => {
                 self.pools.servers[server as usize].health.failed_by(Failure::Local);
-                return self.answer_fault(net, client, Fault::Upstream(Failure::Local), false);
+                return self.answer_fault(net, client, Fault::Upstream(Failure::Local));
             }
             Err(_) => {
                 let fault = Fault::Upstream(Failure::NoAddress);

@@ -179,7 +179,7 @@ fn the_narrowest_route_takes_a_request_and_methods_are_told_apart() {
 }
 
 #[test]
-fn a_rate_is_told_in_headers_and_a_refusal_takes_nothing() {
+fn a_rate_is_reported_in_headers_and_a_refusal_takes_nothing() {
     let mut desk = Desk::new();
     let rate = Some(Rate { per_s: 2.0, burst: 2.0 });
     desk.key("slow", Settings { rate, day_quota: Some(3), ..Settings::default() });
@@ -339,7 +339,7 @@ fn tiers_as_a_whole_and_addresses_have_quotas_of_days_and_months() {
 }
 
 #[test]
-fn a_quota_of_a_month_is_told_with_the_length_of_that_month() {
+fn a_quota_of_a_month_is_reported_with_the_length_of_that_month() {
     for (days, month_days) in [(0, 31), (31, 28), (90, 30), (31 + 365 * 2, 29)] {
         let mut desk = Desk::new();
         desk.key("k", Settings { month_quota: Some(1), ..Settings::default() });

@@ -77,7 +77,7 @@ fn a_client_that_does_not_read_holds_the_upstream_back() {
 }
 
 #[test]
-fn an_answer_that_comes_before_the_body_is_read_passes_or_its_loss_is_told() {
+fn an_answer_that_comes_before_the_body_is_read_passes_or_its_loss_is_reported() {
     let refusal =
         b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let asked =

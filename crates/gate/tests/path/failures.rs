@@ -36,7 +36,7 @@ fn failed_by(front: &Front) -> Vec<(Failure, u64)> {
 }
 
 #[test]
-fn each_failure_is_told_and_counted_by_its_kind() {
+fn each_failure_is_reported_and_counted_by_its_kind() {
     let endless = [&b"HTTP/1.1 200 OK\r\n"[..], &b"A: b\r\n".repeat(200)].concat();
     let cases = [
         (&b"SSH-2.0-OpenSSH\r\n"[..], Failure::NotHttp),

@@ -288,7 +288,7 @@ fn where_keys_are_required_an_empty_store_lets_nobody_through() {
 }
 
 #[test]
-fn another_gateway_of_the_store_is_told_of() {
+fn another_gateway_of_the_store_is_reported() {
     let (folder, api) = (TempDir::new().expect("a folder"), api());
     let text = text(&folder, api.addr(), "");
     let one = start(&folder, &text);

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_told_without_the_text() {
+    fn what_is_wrong_is_reported_without_the_text() {
         let error = parse::<Vec<Vec<u8>>>("[\"Token CLEAR\"]").unwrap_err();
         assert!(error.what.ends_with(": invalid type: string, expected a sequence"), "{error}");
     }

@@ -42,7 +42,7 @@ fn counters_become_rates_and_a_reset_is_left_out() {
 }
 
 #[test]
-fn who_waits_for_nothing_is_not_told_and_counts() {
+fn who_waits_for_nothing_is_not_reported_and_counts() {
     let with = |second: u64, gauges: &[(&str, f64)], missing: Option<&str>| {
         let mut sample = sample(second, 1, 0.0);
         gauges.iter().for_each(|(name, value)| sample.gauge(*name, *value));

@@ -165,7 +165,7 @@ impl Uring {
     ) {
         let Some(conn) = self.conns.get_mut(id) else { return };
         let (token, state) = (conn.token, conn.state);
-        self.release(id, false);
+        self.release(id, Close::Now);
         if matches!(state, ConnState::Open | ConnState::Connecting) {
             handler.event(self, token, Event::Failed(Failure { during, errno }));
         }
@@ -179,7 +179,7 @@ impl Uring {
             self.lingering.add_closed(clock::now(), id);
         } else {
             // The peer may have closed already, and nothing would report it.
-            self.release(id, false);
+            self.release(id, Close::Now);
         }
     }
 
@@ -196,7 +196,7 @@ impl Uring {
     pub(super) fn peer_closed(&mut self, id: ConnId) {
         let Some(conn) = self.conns.get(id) else { return };
         if conn.state == ConnState::Flushing && conn.backlog(self.settled) == 0 {
-            self.release(id, false);
+            self.release(id, Close::Now);
         }
     }
 
@@ -207,7 +207,7 @@ impl Uring {
         }
         let now = clock::now();
         while let Some(id) = self.lingering.expired(now) {
-            self.release(id, false);
+            self.release(id, Close::Now);
         }
         self.cut_off(now);
         if self.accept_at <= now {

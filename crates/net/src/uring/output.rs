@@ -12,7 +12,7 @@ use io_uring::squeue::Flags;
 
 use super::entry::{MOST_AT_ONCE, Op, send_entry, tag, try_entry};
 use super::{Conn, ConnState, Uring};
-use crate::{BlobId, ConnId, Event, Handler, Net, Operation, clock, socket};
+use crate::{BlobId, Close, ConnId, Event, Handler, Net, Operation, clock, socket};
 
 /// Send buffers larger than this are given back once they are empty.
 const KEPT_BUFFER: usize = 64 * 1024;
@@ -241,7 +241,7 @@ impl Uring {
             let Some(conn) = self.conns.get(unsent.conn) else { continue };
             let waits = conn.state == ConnState::Flushing && conn.backlog(self.settled) > 0;
             if waits && !self.lingering.goes_on(now, unsent, conn.acknowledged()) {
-                self.release(unsent.conn, true);
+                self.release(unsent.conn, Close::Reset);
             }
         }
     }

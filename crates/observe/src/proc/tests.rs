@@ -278,7 +278,7 @@ fn who_asked_last_within_one_tick_is_told_by_what_went_out() {
 }
 
 #[test]
-fn what_nobody_read_and_first_answers_are_told() {
+fn what_nobody_read_and_first_answers_are_reported() {
     let told = |unread, came| sockets::connection(&open(unread, &[(152, came), (156, 1)])).unwrap();
     assert_eq!((told(120, 1).unread, told(0, 1).unread), (120, 0));
     assert_eq!((told(0, 0).answered, told(0, 1).answered), (false, true));

@@ -56,7 +56,7 @@ fn a_program_that_was_built_anew_keeps_its_name() {
 }
 
 #[test]
-fn what_was_written_is_not_told_where_it_may_not_be_looked_at() {
+fn what_was_written_is_not_reported_where_it_may_not_be_looked_at() {
     let mut processes = Processes::new(Which::Pids(vec![std::process::id()]));
     processes.read(clock::now(), &mut Sample::new(0)).expect("it runs");
     let told = |processes: &mut Processes| {

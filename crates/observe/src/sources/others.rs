@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_session_does_is_not_told_of_others() {
+    fn what_this_session_does_is_not_reported_of_others() {
         let mut counter = OfOthers::default();
         counter.spend(3);
         assert_eq!(counter.of(103), 100);

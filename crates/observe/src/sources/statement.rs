@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dearest_since_the_start_are_told() {
+    fn the_dearest_since_the_start_are_reported() {
         let all = |extra: u64| -> BTreeMap<String, Total> {
             let old = |n: u64| (format!("old{n}"), Total { calls: 9, ns: 1_000_000 + n, rows: 0 });
             let new = Total { calls: extra, ns: extra * 10, rows: extra };

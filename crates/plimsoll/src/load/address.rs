@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_otherwise_than_it_was_typed_is_told() {
+    fn what_is_sent_otherwise_than_it_was_typed_is_reported() {
         for (typed, sent) in [
             ("http://h/a b?c=d e", Some("/a%20b?c=d%20e")),
             ("h:80/a/../b", Some("/b")),

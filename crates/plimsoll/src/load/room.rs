@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_is_told_with_what_fits() {
+    fn what_is_short_is_reported_with_what_fits() {
         let files = |hard| FileLimit { soft: hard, hard };
         let near = to("127.0.0.1:80");
         let said = |short: Option<String>| short.unwrap_or_default();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_of_another_process_is_told() {
+    fn a_profile_of_another_process_is_reported() {
         assert_eq!(
             [mismatch(0.9, 1.0), mismatch(0.02, 0.09), mismatch(1.5, 1.0)],
             [None, None, None]

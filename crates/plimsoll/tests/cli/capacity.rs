@@ -138,7 +138,7 @@ fn a_ramp_longer_than_a_step_lengthens_the_warm_up() {
 
 /// The request that finds out where a redirect leads does not take the random arrivals from the search.
 #[test]
-fn what_a_redirect_leads_to_is_searched_with_the_arrivals_that_are_told() {
+fn what_a_redirect_leads_to_is_searched_with_the_arrivals_that_are_reported() {
     let folder = Folder::new();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/old", server.local_addr().unwrap());

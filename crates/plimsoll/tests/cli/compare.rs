@@ -111,7 +111,7 @@ fn ctrl_c_keeps_the_rounds_that_were_run() {
 }
 
 #[test]
-fn a_round_that_could_not_be_made_is_told_of_with_the_reason_when_it_is_printed_again() {
+fn a_round_that_could_not_be_made_is_reported_with_the_reason_when_it_is_printed_again() {
     let (folder, target) = (Folder::new(), Target::start());
     std::fs::create_dir(folder.path().join("cmp")).unwrap();
     folder.put("cmp/round-02-new", "");

@@ -106,7 +106,7 @@ fn a_url_or_a_folder_for_another_command_names_that_command() {
 }
 
 #[test]
-fn a_url_that_is_sent_otherwise_than_typed_is_told_in_one_line() {
+fn a_url_that_is_sent_otherwise_than_typed_is_reported_in_one_line() {
     let (folder, target) = (Folder::new(), Target::start());
     let line = "run -n 1 -c 1 -q --success 404";
     let mut command = folder.command(Path::new(PLIMSOLL), line);

@@ -410,7 +410,7 @@ fn the_admin_api_takes_what_it_may_be_sent() {
 }
 
 #[test]
-fn an_admin_api_that_other_machines_reach_is_told() {
+fn an_admin_api_that_other_machines_reach_is_reported() {
     let (folder, target) = (Folder::new(), Target::start());
     for (admin, is_told) in [("127.0.0.1:0", false), ("0.0.0.0:0", true)] {
         let line = format!(

@@ -457,7 +457,7 @@ fn ctrl_c_says_that_nothing_was_written() {
 }
 
 #[test]
-fn empty_and_repeated_logs_are_told_and_left_out() {
+fn empty_and_repeated_logs_are_reported_and_left_out() {
     let folder = Folder::new();
     folder.put("access.log", shop());
     folder.put("access.log.1", "");
@@ -476,7 +476,7 @@ fn empty_and_repeated_logs_are_told_and_left_out() {
 }
 
 #[test]
-fn what_a_format_does_not_have_is_told() {
+fn what_a_format_does_not_have_is_reported() {
     let folder = Folder::new();
     folder.put("common.log", shop().replace(" \"-\" \"Firefox\"", ""));
     let ended = folder.plimsoll("mine common.log --out common").ok();

@@ -316,7 +316,7 @@ fn a_run_takes_a_profile_from_which_a_change_is_predicted() {
 }
 
 #[test]
-fn a_profile_of_another_process_than_the_server_is_told() {
+fn a_profile_of_another_process_than_the_server_is_reported() {
     if !needs::has("go") {
         return;
     }

@@ -58,7 +58,7 @@ fn the_first_response_is_one_of_a_server_without_load() {
 }
 
 #[test]
-fn a_first_response_that_should_be_none_is_told_before_the_load() {
+fn a_first_response_that_should_be_none_is_reported_before_the_load() {
     let redirect = b"HTTP/1.1 302 Found\r\nLocation: /login\r\nContent-Length: 0\r\n\r\n";
     let error = b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{\"ok\":false}";
     for (response, told) in [

@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_that_are_in_no_percentile_are_told_below_the_table() {
+    fn arrivals_that_are_in_no_percentile_are_reported_below_the_table() {
         let mut run = fixture::sound::open();
         let totals = &mut run.totals;
         (totals.attempts, totals.requests, totals.succeeded) = (10_000, 5_500, 5_500);
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_told_with_where_it_leads() {
+    fn a_redirect_is_reported_with_where_it_leads() {
         let text = format!("{}. Advice", "evidence ".repeat(20));
         let reason = Reason { code: ReasonCode::Redirected, consequence: Verdict::Valid, text };
         let validity = model::Validity::of(vec![reason]);
@@ -632,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn stalls_of_all_users_are_told_wherever_dips_are() {
+    fn stalls_of_all_users_are_reported_wherever_dips_are() {
         let mut run = fixture::sound::closed();
         // A page says what happened over time where there is something to draw.
         run.timeline = fixture::drawn::closed_loop().timeline;

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_were_dropped_are_told() {
+    fn samples_that_were_dropped_are_reported() {
         let figures = BTreeMap::from([("cpu.cores".to_owned(), Figure::default())]);
         let name = "app".to_owned();
         let source = ObservedSource { name, samples: 9, figures, ..ObservedSource::default() };

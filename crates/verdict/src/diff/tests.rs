@@ -105,7 +105,7 @@ fn differences_are_reported() {
 
 /// Where the curves share a level they are judged there, with what is known of all responses.
 #[test]
-fn other_contents_are_told_where_nothing_is_judged() {
+fn other_contents_are_reported_where_nothing_is_judged() {
     let mut a = ours("a");
     let commonest = a.commonest_response.as_mut().unwrap();
     (commonest.bytes, commonest.body_sha256) = (17, "bb".into());
@@ -140,7 +140,7 @@ fn ratios_of_bounds_are_bounds() {
 }
 
 #[test]
-fn a_result_without_a_level_to_go_by_is_told_whatever_levels_the_other_has() {
+fn a_result_without_a_level_to_go_by_is_reported_whatever_levels_the_other_has() {
     let [mut spoilt, mut other] = [ours("a"), ours("b")];
     other.rows[0].level = 20.0;
     let lacks =

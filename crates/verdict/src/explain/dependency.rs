@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_waits_for_another_is_told_for_which() {
+    fn a_server_that_waits_for_another_is_reported_with_that_one() {
         let run = asks(9.0);
         let findings = crate::explain::explain(&run).findings;
         assert_eq!(findings[0].code, "dependency.slow");
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_watched_by_itself_is_not_told_twice() {
+    fn what_is_watched_by_itself_is_not_reported_twice() {
         let mut run = asks(9.0);
         let db = source("db", Role::Db, "postgres://shop@10.0.0.9:443/shop", []);
         run.observed.as_mut().expect("watched").sources.push(db);

@@ -403,7 +403,7 @@ fn each_cause_is_found_and_its_healthy_twin_is_not() {
 }
 
 #[test]
-fn the_generators_own_limits_are_told_without_any_watching() {
+fn the_generators_own_limits_are_reported_without_any_watching() {
     type Change = fn(&mut Run);
     let cases: &[(&str, Change)] = &[
         ("generator.ports", |run| {

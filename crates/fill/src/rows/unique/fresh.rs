@@ -13,7 +13,6 @@ use crate::facts::ColumnFacts;
 use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn;
 use crate::rows::distinct::{Distinct, Form, TextForm};
-use crate::rows::known::value_of;
 use crate::rows::limits::{Letters, fixed};
 use crate::rows::series::{highest, numbers};
 use crate::schema::Type;
@@ -42,7 +41,8 @@ impl Board<'_> {
     /// Values that count on from the highest; `each` rows have the same one.
     pub(super) fn distinct(&self, column: usize, rule: &str, each: u64) -> Result<Distinct> {
         let (of, facts) = (&self.table.columns[column], &self.facts.columns[column]);
-        let wanted: Vec<Value> = facts.wanted.iter().map(|text| value_of(&of.kind, text)).collect();
+        let wanted: Vec<Value> =
+            facts.wanted.iter().map(|text| Value::parse(&of.kind, text)).collect();
         let left = self.facts.add.div_ceil(each).saturating_sub(wanted.len() as u64);
         let ask = Ask { column, rule, left, each };
         let room = |count: f64, what: &str| -> Result<()> {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_is_told_with_its_field_and_what_is_possible() {
+    fn what_cannot_is_reported_with_its_field_and_what_is_possible() {
         let cases = [
             ("requests_per_s", json!(1e12), "come to 1002.6 at most (Little's law)"),
             ("requests_per_s", json!(-5), "a number above 0"),

@@ -90,7 +90,7 @@ fn operations_connections_and_queues_are_read() {
 }
 
 #[test]
-fn a_user_logs_in_and_a_wrong_password_is_told_and_not_printed() {
+fn a_user_logs_in_and_a_wrong_password_is_reported_and_not_printed() {
     let url = server(|command| {
         let ok = double(Document::default(), "ok", 1.0).int("conversationId", 7);
         let Some(Value::Binary(said)) = command.get("payload") else {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_while_a_gateway_started_is_told() {
+    fn what_was_written_while_a_gateway_started_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.toml");
         // Times of files are those of the kernel's last tick.
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_once_and_when_it_has_settled() {
+    fn a_change_is_reported_once_and_when_it_has_settled() {
         let mut files = Files::new(&["gate.toml"]);
         let path = files.path("gate.toml");
         assert!(!files.changed());
@@ -172,7 +172,7 @@ mod tests {
 
     /// Somebody writes a file and sends SIGHUP at once.
     #[test]
-    fn what_was_read_on_demand_is_not_told() {
+    fn what_was_read_on_demand_is_not_reported() {
         let mut files = Files::new(&["gate.toml"]);
         let path = files.path("gate.toml");
         assert!(!files.changed());
@@ -188,7 +188,7 @@ mod tests {
 
     /// It was written before the reading, and took the place of the file after it.
     #[test]
-    fn a_file_that_is_renamed_once_another_was_read_is_told() {
+    fn a_file_that_is_renamed_once_another_was_read_is_reported() {
         let mut files = Files::new(&["gate.toml"]);
         let (path, new) = (files.path("gate.toml"), files.path("new"));
         assert!(!files.changed());

@@ -261,7 +261,7 @@ fn the_command_that_comes_next_can_be_typed() {
 }
 
 #[test]
-fn how_requests_become_a_session_is_told_where_there_are_several() {
+fn how_requests_become_a_session_is_reported_where_there_are_several() {
     let told = |format, text: &str| {
         let imported = requests::import(format, text.as_bytes(), &Options::default()).unwrap();
         account(&accepted(imported).unwrap(), format, None)

@@ -41,7 +41,7 @@ fn a_database_that_is_not_there_is_named_in_plain_words() {
 
 /// A file is marked by its path, of which its name is a part.
 #[test]
-fn what_marks_a_database_is_told_once() {
+fn what_marks_a_database_is_reported_once() {
     let folder = Folder::new();
     folder.put("prod.db", "");
     let path = folder.path().join("prod.db");

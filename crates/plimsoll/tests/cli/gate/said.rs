@@ -179,7 +179,7 @@ fn tiers_are_those_of_the_gateway_of_the_store() {
 }
 
 #[test]
-fn a_load_line_that_was_not_confirmed_or_is_of_another_server_is_told() {
+fn a_load_line_that_was_not_confirmed_or_is_of_another_server_is_reported() {
     let (folder, target) = (Folder::new(), Target::start());
     folder.put(
         "capacity.json",
@@ -195,7 +195,7 @@ fn a_load_line_that_was_not_confirmed_or_is_of_another_server_is_told() {
 
 /// The API is replaced by one that does not have what was measured.
 #[test]
-fn a_load_line_of_an_api_that_answers_errors_is_told() {
+fn a_load_line_of_an_api_that_answers_errors_is_reported() {
     let (folder, target) = (Folder::new(), Target::start());
     let answer = "{\"status\":200,\"bytes\":15,\"body_sha256\":\"\",\"seen\":9,\"sampled\":9}";
     folder.put(
@@ -215,7 +215,7 @@ fn a_load_line_of_an_api_that_answers_errors_is_told() {
 }
 
 #[test]
-fn a_store_that_is_moved_away_and_back_is_told() {
+fn a_store_that_is_moved_away_and_back_is_reported() {
     let (folder, target) = (Folder::new(), Target::start());
     let gate = Gate::start(&folder, &format!("--listen 127.0.0.1:0 --upstream {}", target.url("")));
     let troubles = || gate.admin("GET", "/v1/state", "").json()["troubles"].to_string();

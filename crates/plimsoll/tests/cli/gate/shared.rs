@@ -65,8 +65,8 @@ fn troubles(gate: &Gate) -> String {
     gate.admin("GET", "/v1/state", "").json()["troubles"].to_string()
 }
 
-/// Waits until what the gateway has let through so far was told, and the answer taken in.
-fn told(gate: &Gate) {
+/// Waits until the gateway has sent the others what it has let through so far, and has taken in what they sent.
+fn synchronise(gate: &Gate) {
     // A far key waits a tenth of a second.
     thread::sleep(Duration::from_millis(150));
     let before = answered(gate);
@@ -107,14 +107,14 @@ fn three_gateways_hold_one_limit_and_live_through_the_death_of_redis() {
     let ask = |gate: &Gate, key: &str| gate.get("/healthz", key).status;
     assert!((0..30).all(|_| ask(&a, &open) == 200));
     assert_eq!(ask(&a, &open), 429);
-    told(&a);
+    synchronise(&a);
     assert_eq!(ask(&b, &open), 200, "it decides by what it knows");
-    told(&b);
+    synchronise(&b);
     assert_eq!(ask(&b, &open), 429, "and knows better afterwards");
     assert!((0..20).all(|_| ask(&a, &day) == 200));
-    told(&a);
+    synchronise(&a);
     assert_eq!(ask(&b, &day), 200);
-    told(&b);
+    synchronise(&b);
     assert_eq!(ask(&b, &day), 429);
 
     // Redis is killed: who is to be refused then is, the others go by what their gateway knows.
@@ -172,7 +172,7 @@ fn a_pause_of_redis_counts_no_request_twice() {
     for gate in [&a, &b] {
         soon(|| answered(gate) > 0);
         assert!((0..20).all(|_| ask(gate)));
-        told(gate);
+        synchronise(gate);
     }
     redis.signal("-STOP");
     let mut passed = 40;
@@ -187,17 +187,17 @@ fn a_pause_of_redis_counts_no_request_twice() {
     redis.signal("-CONT");
     for gate in [&a, &b] {
         soon(|| troubles(gate) == "[]");
-        told(gate);
+        synchronise(gate);
     }
     // A gateway hears what the others did when it tells something.
     assert!(ask(&a));
-    told(&a);
+    synchronise(&a);
     passed += 1 + (0..QUOTA).take_while(|_| ask(&a)).count();
     assert_eq!(passed, QUOTA);
-    told(&a);
+    synchronise(&a);
     // The other may let one through before it hears.
     let _ = ask(&b);
-    told(&b);
+    synchronise(&b);
     assert!(!ask(&b));
     drop(redis);
 }
@@ -220,7 +220,7 @@ fn a_clock_of_redis_that_is_put_back_keeps_nobody_waiting() {
     soon(|| answered(&gate) > 0);
     let ask = || {
         assert_eq!(gate.get("/healthz", &key).status, 200);
-        told(&gate);
+        synchronise(&gate);
     };
     ask();
     let mut redis_too = TcpStream::connect((Ipv4Addr::LOCALHOST, redis.port)).expect("it listens");
@@ -251,22 +251,22 @@ fn a_server_that_lost_everything_is_told_again() {
     }
     // The second knows of nothing but its own.
     assert!((0..40).all(|_| ask(&b)));
-    told(&b);
+    synchronise(&b);
     assert!((0..40).all(|_| ask(&a)));
-    told(&a);
+    synchronise(&a);
     drop(redis);
     soon(|| troubles(&a).contains("limits are not shared"));
     soon(|| troubles(&b).contains("limits are not shared"));
     let redis = Redis::start(&folder, port);
     for gate in [&a, &b] {
         soon(|| troubles(gate) == "[]");
-        told(gate);
+        synchronise(gate);
     }
     // A third gateway knows by the server alone; the first request tells it.
     let c = Gate::start(&folder, "gate.toml");
     soon(|| answered(&c) > 0);
     assert!(ask(&c));
-    told(&c);
+    synchronise(&c);
     assert_eq!((0..100).take_while(|_| ask(&c)).count(), 19);
     drop(redis);
 }
@@ -291,17 +291,17 @@ fn quotas_of_routes_and_of_replaced_keys_are_of_all_gateways() {
     // What one let through, the other knows once it has told something itself.
     let health = |gate: &Gate| gate.get("/healthz", "").status == 200;
     assert!((0..12).all(|_| health(&a)));
-    told(&a);
+    synchronise(&a);
     assert!(health(&b));
-    told(&b);
+    synchronise(&b);
     assert_eq!((0..20).take_while(|_| health(&b)).count(), 7);
     let with = |gate: &Gate, key: &str| gate.get("/bytes/2", key).status == 200;
     assert!((0..12).all(|_| with(&a, &first)));
-    told(&a);
+    synchronise(&a);
     let second = folder.plimsoll("gate keys rotate 1 --grace 1h").ok().stdout.trim_end().to_owned();
     let second = format!("X-API-Key: {second}\r\n");
     soon(|| with(&b, &second));
-    told(&b);
+    synchronise(&b);
     let keys = [&first, &second];
     assert_eq!((0..20).take_while(|n| with(&b, keys[n % 2])).count(), 7);
     drop(redis);

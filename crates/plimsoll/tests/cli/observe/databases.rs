@@ -84,7 +84,7 @@ fn waits(server: &Postgres, what: &str) {
 }
 
 #[test]
-fn locks_in_postgres_are_told_with_who_holds_them() {
+fn locks_in_postgres_are_reported_with_who_holds_them() {
     if !Postgres::is_there() {
         return;
     }

@@ -219,7 +219,7 @@ fn a_count_of_invalid_steps_names_the_steps_that_it_counts() {
 }
 
 #[test]
-fn what_limits_is_told_of_a_level_above_the_capacity() {
+fn what_limits_is_reported_for_a_level_above_the_capacity() {
     // Once by chance, at a level that holds.
     let (mut serve, mut broken) = (exact(12_400.0), None);
     let (search, _) = search(settings(LevelKind::Rate), |step| {

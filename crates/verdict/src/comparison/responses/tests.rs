@@ -96,7 +96,7 @@ fn responses_of_other_work_are_not_alike() {
 }
 
 #[test]
-fn the_same_kinds_in_other_parts_are_told() {
+fn the_same_kinds_in_other_parts_are_reported() {
     let parts = |json, pages| {
         let mut of = run(&[(USER, 64, json), ("<p>", 64, pages)]);
         of.response_kinds[1].media_type = Some("text/html".into());

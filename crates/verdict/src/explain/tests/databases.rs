@@ -90,7 +90,7 @@ fn causes_in_databases_are_found_and_their_healthy_twins_are_not() {
 }
 
 #[test]
-fn a_missing_index_is_told_with_its_table_its_statement_and_what_to_type() {
+fn a_missing_index_is_reported_with_its_table_its_statement_and_what_to_type() {
     let figures = [
         ("db.seq_rows{public.orders}", 50e6),
         ("db.table_rows{public.orders}", 50_000.0),
@@ -113,7 +113,7 @@ fn a_missing_index_is_told_with_its_table_its_statement_and_what_to_type() {
 }
 
 #[test]
-fn scans_are_found_where_tables_are_not_told() {
+fn scans_are_found_where_tables_are_not_reported() {
     let reads = |rows: f64, scans: f64| {
         let seen = "db.seen{SELECT COUNT(id) FROM visits WHERE user = ?}";
         let figures =

@@ -40,7 +40,7 @@ fn a_server_that_closed_every_idle_connection_is_not_called_sound() {
 }
 
 #[test]
-fn a_window_of_one_burst_is_told_and_bounds_nothing() {
+fn a_window_of_one_burst_is_reported_and_bounds_nothing() {
     let run = thinking([20.0; 5], 0);
     let (verdict, codes, text) = judged(run.clone(), |_| ());
     assert_eq!((verdict, codes), (Verdict::Valid, vec![ReasonCode::NothingAsked]), "{text}");

@@ -120,7 +120,7 @@ fn stalling(period: f64, seconds: usize) -> Run {
 }
 
 #[test]
-fn stalls_at_even_distances_are_told() {
+fn stalls_at_even_distances_are_reported() {
     assert_eq!(stalls(&stalling(2.4, 16)), None, "six so close may be chance");
     for (period, seconds, count) in [(2.4, 35, 14), (4.0, 30, 7), (4.3, 60, 14), (10.0, 120, 12)] {
         let run = stalling(period, seconds);
@@ -135,7 +135,7 @@ fn stalls_at_even_distances_are_told() {
 }
 
 #[test]
-fn stalls_that_the_server_need_not_have_made_are_not_told() {
+fn stalls_that_the_server_need_not_have_made_are_not_reported() {
     assert!(stalls(&stalling(4.0, 60)).is_some());
     let spoils: [fn(&mut Run); 6] = [
         |run| run.generator.workers[0].paused_max_ns = SECOND / 3,
@@ -252,7 +252,7 @@ fn what_a_server_does_once_warm_includes_its_dips() {
 }
 
 #[test]
-fn a_collapse_in_a_short_window_is_told_with_its_instant() {
+fn a_collapse_in_a_short_window_is_reported_with_its_instant() {
     let noise = |at: usize| 1.0 + 0.03 * (at * 7 % 5) as f64;
     for from in [4, 9, 12, 18, 21] {
         let run = sliced(|at| match at < from {
@@ -293,7 +293,7 @@ fn few_in_slices(took_ms: impl Fn(usize, u64) -> u64) -> Run {
 }
 
 #[test]
-fn a_change_for_good_is_told_of_few_responses_too() {
+fn a_change_for_good_is_reported_with_few_responses_too() {
     let slow = |at: usize| if at < 12 { 21 } else { 400 };
     let (verdict, text) = not_steady(&few_in_slices(|at, _| slow(at))).expect("it became slower");
     assert_eq!(verdict, Verdict::Valid);
@@ -317,7 +317,7 @@ fn an_instant_is_one_of_the_window_whose_load_grew_at_first() {
 
 /// Of the requests only some became slower, and of what comes since then too little is in a part to tell a level.
 #[test]
-fn throughput_that_falls_for_good_is_told_of_few_responses_too() {
+fn throughput_that_falls_for_good_is_reported_with_few_responses_too() {
     let few = |per_s: fn(usize) -> f64| not_steady(&sliced(|at| (per_s(at), 20.0)));
     let (verdict, text) = few(|at| if at < 6 { 160.0 } else { 30.0 }).expect("it fell");
     assert_eq!(verdict, Verdict::Valid);
@@ -378,7 +378,7 @@ fn what_overlaps_or_lasts_for_a_moment_is_no_change_for_good() {
 
 /// Medians of parts that hold a few seconds of the other level are as far apart as those of the levels.
 #[test]
-fn a_level_that_became_worse_is_told_with_its_instant() {
+fn a_level_that_became_worse_is_reported_with_its_instant() {
     let noise = |at: usize| 1.0 + 0.01 * (at * 7 % 5) as f64;
     for from in [15, 20, 24] {
         for (name, worse) in [("the median response time", (1000.0, 4.0)), ("QPS", (600.0, 2.0))] {
@@ -396,7 +396,7 @@ fn a_level_that_became_worse_is_told_with_its_instant() {
 
 /// Nothing comes any more in most of the window: the median of its parts is 0.
 #[test]
-fn an_end_in_a_short_window_is_told_with_its_instant() {
+fn an_end_in_a_short_window_is_reported_with_its_instant() {
     let run = sliced(|at| if at < 8 { (4000.0, 5.0) } else { (0.0, 0.0) });
     let (verdict, text) = not_steady(&run).expect("it ended");
     assert_eq!(verdict, Verdict::Valid);
@@ -428,7 +428,7 @@ fn what_comes_seldom_is_judged_in_longer_parts_or_not_at_all() {
 }
 
 #[test]
-fn a_load_that_grows_in_the_window_is_told() {
+fn a_load_that_grows_in_the_window_is_reported() {
     let grown = |ramp_s: u64, warmup_s: u64| {
         let mut run = closed();
         (run.plan.ramp_ns, run.plan.warmup_ns) = (ramp_s * SECOND, warmup_s * SECOND);
