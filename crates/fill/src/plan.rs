@@ -1,5 +1,7 @@
 //! How many rows each table gets, and in which order: parents before children.
 
+use model::names::nearest;
+
 use crate::error::{Error, Result, unsatisfiable};
 use crate::schema::Schema;
 
@@ -82,12 +84,9 @@ pub fn find(schema: &Schema, name: &str) -> Result<usize> {
     if let Some(at) = schema.find(name) {
         return Ok(at);
     }
-    let names = schema.tables.iter().map(|table| table.name.to_string());
-    let near = names
-        .map(|other| (strsim::damerau_levenshtein(&other, name), other))
-        .min()
-        .filter(|(distance, other)| *distance <= 3 && *distance < other.chars().count())
-        .map_or_else(String::new, |(_, other)| format!("; did you mean `{other}`?"));
+    let names: Vec<String> = schema.tables.iter().map(|table| table.name.to_string()).collect();
+    let near = nearest(name, names.iter().map(String::as_str))
+        .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(Error::Usage(format!("there is no table `{name}`{near}")))
 }
 

@@ -19,5 +19,5 @@ pub use file::{
 };
 pub use flags::Flags;
 pub use place::ConfigError;
-pub(crate) use place::{in_words, nearest, place_of};
+pub(crate) use place::{in_words, place_of};
 pub use values::{Bytes, Duration, RateText};

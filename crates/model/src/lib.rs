@@ -20,6 +20,7 @@ pub mod kinds;
 pub mod loadline;
 pub mod machine;
 pub mod mined;
+pub mod names;
 pub mod objective;
 pub mod observed;
 pub mod outcome;

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use model::names::nearest;
 use model::secret::mask_address;
 
-/// A name is suggested if at most this many letters differ.
-const NEAR: usize = 3;
 /// Characters of a sentence at most: it may repeat a name or a value that is as long as a configuration.
 const SENTENCE: usize = 1000;
 
@@ -148,17 +147,6 @@ pub(crate) fn in_words(message: &str, table: &str) -> String {
         Some(format!("{before}{EXPECTED}{words}{rest}"))
     });
     worded.unwrap_or_else(|| message.to_owned())
-}
-
-/// The name nearest to a wrong one, if any is near.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Looked at first: how long the comparison of a long name takes, and how much memory, is the product of both.
-    let letters = wrong.chars().count();
-    let near = known.filter(|name| name.chars().count().abs_diff(letters) <= NEAR);
-    let near = near.map(|name| (strsim::damerau_levenshtein(wrong, name), name));
-    near.filter(|&(distance, name)| distance <= NEAR && distance < name.len())
-        .min()
-        .map(|(_, name)| name)
 }
 
 /// Line and column, from 1, of what was read from a text; none of what flags say.

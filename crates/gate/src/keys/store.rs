@@ -10,6 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use model::names::nearest;
 use model::quote::visible;
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
@@ -18,7 +19,6 @@ use rusqlite::{
 use super::digest::random;
 use super::record::{Change, KeyRecord, NewKey, Stamp, StoreError};
 use super::{Digest, Digester, new_key};
-use crate::config::nearest;
 use crate::escapes::{self, Unit};
 use crate::limits::Rate;
 

@@ -11,6 +11,7 @@ use serde::de::{
 };
 
 use super::{Entry, Mark, Node, Plain, Value};
+use model::names::nearest;
 use model::quote::{plain, quote};
 
 /// Characters of a fault in words at most.
@@ -91,11 +92,11 @@ impl de::Error for Wrong {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(format!("unknown key {}{}", quote(field), nearest(field, expected)))
+        Self::new(format!("unknown key {}{}", quote(field), suggestion(field, expected)))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(format!("{} is not known here{}", quote(variant), nearest(variant, expected)))
+        Self::new(format!("{} is not known here{}", quote(variant), suggestion(variant, expected)))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -103,16 +104,13 @@ impl de::Error for Wrong {
     }
 }
 
-/// What of those known was likely meant; all of them if none is near.
-fn nearest(written: &str, known: &[&str]) -> String {
+/// What a message about an unknown name ends with: the name that was likely meant, or all known names if none is near.
+fn suggestion(written: &str, known: &[&str]) -> String {
     if written == "<<" {
         return ": YAML 1.2 has no merge keys; use `*name` for a whole value".to_owned();
     }
-    let lower = written.to_lowercase();
-    let distance = |name: &str| strsim::damerau_levenshtein(&lower, name);
-    let near = known.iter().map(|name| (distance(name), *name)).min();
-    match near.filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3) {
-        Some((_, name)) => format!("; did you mean `{name}`?"),
+    match nearest(written, known.iter().copied()) {
+        Some(name) => format!("; did you mean `{name}`?"),
         None if known.is_empty() => String::new(),
         None => format!("; known are `{}`", known.join("`, `")),
     }

@@ -10,7 +10,7 @@ use model::quote::quote;
 
 use super::checks::{pointer_at, regex_at};
 use super::request::RequestSpec;
-use super::resolver::{Resolver, nearest};
+use super::resolver::{Resolver, suggestion};
 use super::server::Server;
 use super::variables::joined;
 
@@ -108,7 +108,7 @@ impl Resolver<'_> {
         let index = |name: &String, key: &str| {
             let index = names.iter().position(|known| known == name);
             if index.is_none() {
-                let near = nearest(name, names.iter().map(String::as_str));
+                let near = suggestion(name, names.iter().map(String::as_str));
                 let what = format!("no step before extracts {}{near}", quote(name));
                 self.findings.add(&inside(at, key), what);
             }

@@ -7,7 +7,7 @@ use crate::expression::Expression;
 use crate::value::{Clock, Function, HmacKey, Signer, Unit, Value};
 use model::quote::quote;
 
-use super::resolver::{Resolver, Wrong, folded, nearest};
+use super::resolver::{Resolver, Wrong, folded, suggestion};
 
 /// The functions, with the fewest and the most arguments, and what these are.
 const FUNCTIONS: &[(&str, usize, usize, &str)] = &[
@@ -45,7 +45,7 @@ impl Resolver<'_> {
         extracted: &[String],
     ) -> Result<Value, Wrong> {
         let Some((_, fewest, most, names)) = FUNCTIONS.iter().find(|known| known.0 == name) else {
-            let near = nearest(name, FUNCTIONS.iter().map(|known| known.0));
+            let near = suggestion(name, FUNCTIONS.iter().map(|known| known.0));
             return Err(Wrong::new(at, format!("there is no function {}{near}", quote(name))));
         };
         if !(*fewest..=*most).contains(&arguments.len()) {

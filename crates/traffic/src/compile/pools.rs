@@ -16,7 +16,7 @@ use crate::pool::{
 use model::quote::quote;
 
 use super::Inputs;
-use super::resolver::nearest;
+use super::resolver::suggestion;
 
 /// Pools of a workload at most.
 const MOST: usize = 1_000;
@@ -233,7 +233,7 @@ fn weight_column(
         (Some(name), Order::Weighted) => {
             let column = columns.iter().position(|column| column == name);
             if column.is_none() {
-                let near = nearest(name, columns.iter().map(String::as_str));
+                let near = suggestion(name, columns.iter().map(String::as_str));
                 findings.add(&at, format!("there is no column {}{near}", quote(name)));
             }
             column.map(Some)

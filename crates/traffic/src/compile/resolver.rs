@@ -10,6 +10,7 @@ use crate::expression::{Expression, parse};
 use crate::finding::Findings;
 use crate::pool::{Drawn, Pool};
 use crate::value::{Function, Value};
+use model::names::nearest;
 use model::quote::quote;
 
 use super::Inputs;
@@ -208,7 +209,7 @@ impl<'a> Resolver<'a> {
                     "the pool {} has no column {}{}",
                     quote(name),
                     quote(column),
-                    nearest(column, columns.iter().map(String::as_str))
+                    suggestion(column, columns.iter().map(String::as_str))
                 ),
             )),
         }
@@ -230,7 +231,7 @@ impl<'a> Resolver<'a> {
     fn unknown(&self, name: &str, extracted: &[String]) -> String {
         let own = self.workload.variables.keys().chain(self.workload.pools.keys());
         let known = own.chain(extracted).map(String::as_str);
-        format!("{} is not defined{}", quote(name), nearest(name, known))
+        format!("{} is not defined{}", quote(name), suggestion(name, known))
     }
 }
 
@@ -247,16 +248,17 @@ impl Wrong {
     }
 }
 
-/// Suggests the nearest name, or lists all names if none is near and there are few.
-pub(super) fn nearest<'n>(written: &str, known: impl Iterator<Item = &'n str>) -> String {
+/// What a message about an unknown name ends with: the name that was likely meant, or all known names if none is near and
+/// there are few.
+pub(super) fn suggestion<'n>(written: &str, known: impl Iterator<Item = &'n str>) -> String {
     let known: Vec<&str> = known.collect();
-    let lower = written.to_lowercase();
-    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let near = known.iter().map(|name| (distance(name), *name)).min();
-    match near.filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3) {
-        Some((_, name)) => format!("; did you mean {}?", quote(name)),
+    match nearest(written, known.iter().copied()) {
+        Some(name) => format!("; did you mean {}?", quote(name)),
         None if known.is_empty() || known.len() > 12 => String::new(),
-        None => format!("; known are `{}`", known.join("`, `")),
+        None => {
+            let names: Vec<String> = known.iter().map(|name| quote(name)).collect();
+            format!("; known are {}", names.join(", "))
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 use std::fmt;
 
 use model::ErrorClass;
+use model::names::nearest;
 use model::units::{parse_count, parse_duration, parse_rate, ungrouped};
 
 use super::abort::AbortRule;
@@ -230,18 +231,11 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
         "baseline",
         "top10",
     ];
-    let message = match nearest(name.text, known.into_iter()) {
+    let message = match nearest(name.text, known) {
         Some(near) => format!("unknown figure `{}`: did you mean `{near}`?", name.text),
         None => format!("unknown figure `{}`: use one of {FIGURES}", name.text),
     };
     name.error(message)
-}
-
-/// The name that was likely meant, if one is near.
-fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let written = written.to_lowercase();
-    let near = known.map(|name| (strsim::damerau_levenshtein(&written, name), name));
-    near.min().filter(|&(distance, name)| distance <= 2.min(name.len() / 2)).map(|(_, name)| name)
 }
 
 fn class(name: Part<'_>) -> Result<Metric, ObjectiveError> {

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use model::names::nearest;
 use toml::Spanned;
 
 use super::super::file::*;
-use super::super::place::{ConfigError, nearest};
+use super::super::place::ConfigError;
 use super::{Builder, set};
 use crate::policy::{
     HeaderRules, Host, Methods, PathPattern, PathRewrite, Route, Shadow, Timeouts, Upstream,
