@@ -1,7 +1,7 @@
 //! From the requests of a peak to those of a load, one step at a time, each with what it assumes.
 
 use model::mined::ArithmeticStep;
-use model::quote::grouped;
+use model::quote::{group_digits, grouped};
 use model::units::{Nanos, SECOND, exact_duration, show_duration};
 
 /// How much more load there is to be.
@@ -197,9 +197,7 @@ impl Scaled {
 
 /// As [`figure`], for people: with its thousands apart.
 fn grouped_figure(value: f64) -> String {
-    let text = figure(value);
-    let whole = text.split('.').next().unwrap_or_default();
-    whole.parse().map_or_else(|_| text.clone(), |n| text.replacen(whole, &grouped(n), 1))
+    group_digits(&figure(value))
 }
 
 /// A figure with as many digits as say something.

@@ -24,15 +24,26 @@ pub fn plain(text: &str, most: usize) -> String {
 
 /// A count with its thousands apart: `1,234,567`.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+    group_digits(&n.to_string())
+}
+
+/// A decimal number with its thousands apart: `-1,234,567.25`. Text that is none, such as `NaN`, stays as it is.
+pub fn group_digits(number: &str) -> String {
+    let (sign, unsigned) = number.split_at(usize::from(number.starts_with('-')));
+    let whole = unsigned.find('.').unwrap_or(unsigned.len());
+    let (whole, fraction) = unsigned.split_at(whole);
+    if !whole.bytes().all(|byte| byte.is_ascii_digit()) {
+        return number.to_owned();
+    }
+    let mut out = String::with_capacity(number.len() + whole.len() / 3);
+    out.push_str(sign);
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
     }
-    out
+    out + fraction
 }
 
 /// A count with what it counts: `1 request`, `2,000 requests`.
@@ -92,6 +103,15 @@ mod tests {
     fn counts_have_their_thousands_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([1, 20_000].map(|n| counted(n, "row")), ["1 row", "20,000 rows"]);
+        for (number, wanted) in [
+            ("-1234567.125", "-1,234,567.125"),
+            ("-100", "-100"),
+            ("0.5000", "0.5000"),
+            ("-inf", "-inf"),
+            ("NaN", "NaN"),
+        ] {
+            assert_eq!(group_digits(number), wanted);
+        }
     }
 
     #[test]

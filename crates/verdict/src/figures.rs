@@ -1,30 +1,11 @@
 //! Figures as sentences print them, so that a report, a table and a reason spell them alike.
 
 use model::LevelKind;
+use model::quote::group_digits;
 
 /// A number with its thousands apart and a fixed number of decimals: `147,833.70`.
 pub fn grouped(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    let unsigned = text.trim_start_matches('-');
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    if !whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        return text;
-    }
-    let mut grouped = String::with_capacity(text.len() + whole.len() / 3);
-    if text.starts_with('-') {
-        grouped.push('-');
-    }
-    for (at, digit) in whole.char_indices() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    if !fraction.is_empty() {
-        grouped.push('.');
-        grouped.push_str(fraction);
-    }
-    grouped
+    group_digits(&format!("{value:.decimals$}"))
 }
 
 /// A number with what it counts: `1 request`, `2,000 requests`.

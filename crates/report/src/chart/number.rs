@@ -5,6 +5,7 @@
 //! is written as everywhere else in text and tables: durations by [`duration`], rates and shares by
 //! `crate::figure`. Numbers that programs read (CSV) go through [`plain`] and keep every digit.
 
+use model::quote::group_digits;
 use model::units::{Nanos, show_duration};
 
 /// The largest magnitude a chart draws. Anything beyond it, like NaN, counts as "not measured".
@@ -79,20 +80,7 @@ pub(super) fn level(v: f64) -> String {
 /// `v` with thousands separated and at most two decimals: `147,833.7`.
 pub(super) fn grouped(v: f64) -> String {
     let text = if v.abs() < 1.0 { significant(v, 4) } else { trim(format!("{v:.2}")) };
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut out = String::from(sign);
-    for (i, digit) in whole.chars().enumerate() {
-        if i > 0 && (whole.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
+    group_digits(&text)
 }
 
 /// `v` for programs: the shortest text that reads back as `v` to twelve digits, nothing where `v`
