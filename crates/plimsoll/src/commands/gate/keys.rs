@@ -1,10 +1,10 @@
 //! `plimsoll gate keys`: creates, lists, revokes and rotates keys.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use gate::config::RateText;
 use gate::keys::{KeyRecord, NewKey, Stamp, Store, StoreError};
+use jiff::Timestamp;
 use model::gated::{GateKey, GateKeys, KEYS_SCHEMA};
 use model::quote::plain;
 use model::units::SECOND;
@@ -29,7 +29,7 @@ const ROUTES: usize = 24;
 /// # Errors
 /// When the store cannot be used, or refuses.
 pub fn keys(command: &KeysCommand) -> Result<u8, Failure> {
-    let stamp = Stamp { at_s: now_s(), by: BY };
+    let stamp = Stamp { at_s: Timestamp::now().as_second(), by: BY };
     match command {
         KeysCommand::Add(args) => add(args, &stamp),
         KeysCommand::List(args) => list(args),
@@ -123,7 +123,7 @@ fn list(args: &ListKeysArgs) -> Result<u8, Failure> {
             let keys = keys.iter().map(public).collect();
             output::json(&GateKeys { schema: KEYS_SCHEMA.into(), keys }) + "\n"
         }
-        GateFormat::Text => shown(&keys, now_s()),
+        GateFormat::Text => shown(&keys, Timestamp::now().as_second()),
     };
     Ok(if output::print(&text) { 0 } else { 1 })
 }
@@ -211,7 +211,7 @@ fn size(bytes: u64) -> String {
 
 /// The day of an instant, in UTC.
 pub(super) fn day(unix_s: i64) -> String {
-    match jiff::Timestamp::from_second(unix_s) {
+    match Timestamp::from_second(unix_s) {
         Ok(at) => at.to_string().chars().take(10).collect(),
         Err(_) => "-".to_owned(),
     }
@@ -219,7 +219,7 @@ pub(super) fn day(unix_s: i64) -> String {
 
 /// The day and the minute of an instant, in UTC.
 fn minute(unix_s: i64) -> String {
-    match jiff::Timestamp::from_second(unix_s) {
+    match Timestamp::from_second(unix_s) {
         Ok(at) => at.to_string().chars().take(16).collect::<String>().replace('T', " "),
         Err(_) => "-".to_owned(),
     }
@@ -247,12 +247,6 @@ fn failure(path: &Path, error: &StoreError) -> Failure {
         StoreError::Failed(_) => Failure::CannotRun(format!("{}: {error}", path.display())),
         _ => Failure::CannotRun(error.to_string()),
     }
-}
-
-/// Seconds since the epoch.
-pub(super) fn now_s() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]

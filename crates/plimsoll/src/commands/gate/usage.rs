@@ -6,13 +6,13 @@ use std::path::Path;
 use gate::keys::{Store, StoreError};
 use gate::policy::PROBLEMS;
 use gate::usage::{Period, Sum, read};
+use jiff::Timestamp;
 use model::gated::{GateUsage, GateUsageRow, USAGE_SCHEMA};
 use model::quote::{counted, grouped, plain};
 use model::units::{SECOND, show_duration};
 use report::grid::{Grid, Lean};
 use report::text::{Style, paragraph};
 
-use super::keys::now_s;
 use crate::args::{GateFormat, UsageArgs};
 use crate::failure::{Failure, cannot_run};
 use crate::results::output;
@@ -45,7 +45,7 @@ pub fn usage(args: &UsageArgs) -> Result<u8, Failure> {
     }
     // Opened read-only, so that a process that writes to it does not block this.
     let store = Store::inspect(path).or_else(|error| cannot_run(error.to_string()))?;
-    let to_s = now_s() + 60;
+    let to_s = Timestamp::now().as_second() + 60;
     let from_s = to_s.saturating_sub_unsigned(args.since / SECOND);
     let mut sums: BTreeMap<(u64, String), Sum> = BTreeMap::new();
     let add =
