@@ -2,7 +2,6 @@
 //! folders. What they say is worked out in the crate `profile`.
 
 pub mod endpoint;
-pub mod repeat;
 pub mod server;
 pub mod stored;
 pub mod taker;

@@ -1,9 +1,10 @@
-//! Runs plans: one, or several one after another; and the requests before them that find out where a redirect leads, or
-//! what responses should look like.
+//! Runs plans: one, or several one after another, or one with the flags of an earlier one; and the requests before them
+//! that find out where a redirect leads, or what responses should look like.
 
 pub mod execute;
 pub mod first_response;
 pub mod follow;
+pub mod repeat;
 pub mod series;
 
 use crate::args::LoadArgs;

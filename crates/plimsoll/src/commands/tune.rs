@@ -1,6 +1,6 @@
 //! `plimsoll tune`: the record of a tuning, written while it happens.
 //!
-//! Owns the order of the runs and what is recorded. [`crate::profiles::repeat`] makes the runs, predictions are those of
+//! Owns the order of the runs and what is recorded. [`crate::runs::repeat`] makes the runs, predictions are those of
 //! `profile whatif`, and `verdict` computes intervals.
 
 mod notebook;

@@ -8,8 +8,8 @@ use model::profiled::{Verified, WhatIf};
 use model::units::exact_duration;
 
 use crate::failure::{Failure, usage};
-use crate::profiles::repeat;
 use crate::profiles::stored::Stored;
+use crate::runs::repeat;
 use crate::secrets::mask_url;
 use crate::terminal::live::Live;
 

@@ -13,7 +13,7 @@ use super::{count, station};
 use crate::failure::{Failure, cannot_run};
 use crate::fetch;
 use crate::load::address::Destination;
-use crate::profiles::repeat;
+use crate::runs::repeat;
 use crate::secrets::mask_url;
 use crate::terminal::live::{Live, waiting};
 
