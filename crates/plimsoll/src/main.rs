@@ -7,11 +7,11 @@ mod terminal;
 
 mod args;
 mod built_in_api;
+mod calibrations;
 mod commands;
 mod failure;
 mod fetch;
 mod load;
-mod machine;
 mod profiles;
 mod results;
 mod runs;

@@ -6,6 +6,7 @@ pub mod claim;
 pub mod consent;
 pub mod deliver;
 pub mod folder;
+mod fonts;
 pub mod input;
 pub mod lock;
 pub mod output;

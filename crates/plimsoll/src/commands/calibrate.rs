@@ -1,6 +1,6 @@
 //! `plimsoll calibrate`: what this machine's generator can do at most, against the built-in API.
 //!
-//! Owns the command: which loads, in which order, on which processors. [`crate::machine::calibrations`] stores
+//! Owns the command: which loads, in which order, on which processors. [`crate::calibrations`] stores
 //! the result and compares later runs with it.
 
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use verdict::figures::{grouped, percent, rate};
 
 use crate::args::{CalibrateArgs, LoadArgs, TextOrJson};
 use crate::built_in_api::BuiltIn;
+use crate::calibrations;
 use crate::failure::{Failure, cannot_run, usage};
 use crate::load::shape::{IdleWorkers, Shape};
-use crate::machine::calibrations;
 use crate::results::output;
 use crate::runs::execute::execute;
 use crate::runs::prepare_url;

@@ -2,7 +2,7 @@
 
 use report::chart::{Chart, Theme};
 
-use crate::machine::fonts;
+use super::fonts;
 
 /// Pixels a unit of a chart takes in PNG.
 pub const PNG_SCALE: f32 = 2.0;

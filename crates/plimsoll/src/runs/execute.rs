@@ -11,9 +11,9 @@ use model::{Abort, Environment, Interval, Nanos, Plan, Run, RunHead};
 use observe::Source;
 use verdict::objective::AbortWatch;
 
+use crate::calibrations;
 use crate::failure::Failure;
 use crate::load::script_run::Steps;
-use crate::machine::calibrations;
 use crate::profiles::taker::Taker;
 use crate::secrets::{self, Echoes};
 use crate::terminal::live::Live;
