@@ -80,7 +80,7 @@ fn step_at_capacity(line: &LoadLine) -> String {
 /// What is carried where the number in flight is bounded.
 fn saturated(held: Saturated) -> String {
     format!(
-        "{} requests/s within the objectives while {} in flight keep it busy, mean {}, for {}: so many `plimsoll gate` lets \
+        "{} requests/s within the objectives while {} in flight keep it busy, mean {}, for {}: `plimsoll gate` lets as many \
          through at once",
         crate::figure::rate(held.requests_per_s),
         held.concurrency,

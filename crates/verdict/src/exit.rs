@@ -68,7 +68,7 @@ pub fn of_lower_bound(run: &Run) -> Option<String> {
                     "the rate asked for was not sent"
                 }
                 () if doubts(ReasonCode::LateSends) => "requests left later than they were due",
-                () => "figures at a fixed rate are no bounds",
+                () => "figures at a fixed rate are not bounds",
             };
             Some(format!("Exit code 98, as {why}."))
         }
@@ -236,7 +236,11 @@ mod tests {
             (ReasonCode::LateSends, 1000.0, "as requests left later than they were due."),
             (ReasonCode::LateSends, 900.0, "as the rate asked for was not sent."),
             (ReasonCode::AchievedBelowOffered, 1000.0, "as the rate asked for was not sent."),
-            (ReasonCode::ConnectionsExhausted, 1000.0, "as figures at a fixed rate are no bounds."),
+            (
+                ReasonCode::ConnectionsExhausted,
+                1000.0,
+                "as figures at a fixed rate are not bounds.",
+            ),
             (ReasonCode::GeneratorPaused, 1000.0, "as the generator was held up."),
         ] {
             let mut run = open();

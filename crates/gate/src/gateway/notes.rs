@@ -70,7 +70,7 @@ fn of_methods(routes: &[Route]) -> Vec<String> {
     let note = |(route, method): (&Route, &String)| {
         let meant = wire::meant_method(method)?;
         Some(format!(
-            "the route `{}` takes the method `{}`, which is none that is known: did you mean `{meant}`?",
+            "the route `{}` takes the method `{}`, which is not a known one: did you mean `{meant}`?",
             plain(&route.name, NAME),
             plain(method, NAME)
         ))

@@ -189,7 +189,7 @@ fn unit_ns(unit: &str) -> Result<f64, String> {
         "ms" => Ok(1e6),
         "us" => Ok(1e3),
         "ns" => Ok(1.0),
-        _ => Err(format!("`{unit}` is no unit of time: use s, ms, us or ns")),
+        _ => Err(format!("`{unit}` is not a unit of time: use s, ms, us or ns")),
     }
 }
 

@@ -72,7 +72,7 @@ fn fault_of_file(file: &Path) -> Option<String> {
 }
 
 fn no_folder(file: &Path) -> String {
-    format!("{} is a file, and no folder", file.display())
+    format!("{} is a file, not a folder", file.display())
 }
 
 fn is_missing(kind: ErrorKind) -> bool {
@@ -101,7 +101,7 @@ mod tests {
         assert!(of_folder("file").contains("there is a file of that name"));
         assert!(fault_of_folder(Path::new("json=out.json")).unwrap().starts_with("give a folder"));
         for name in ["file/new", "file/new/deeper"] {
-            assert!(of_folder(name).ends_with("file is a file, and no folder"), "{name}");
+            assert!(of_folder(name).ends_with("file is a file, not a folder"), "{name}");
         }
         let of_file = |name: &str| fault_of_file(&at(name)).unwrap_or_default();
         for name in ["file", "new", "folder/new"] {
@@ -110,7 +110,7 @@ mod tests {
         assert!(of_file("folder").contains("there is a folder of that name"));
         assert!(of_file("new/file").starts_with("make the folder"));
         assert_eq!(fault_of_file(Path::new("/dev/null")).unwrap(), "it is not a regular file");
-        assert!(of_file("file/new").ends_with("is a file, and no folder"));
+        assert!(of_file("file/new").ends_with("is a file, not a folder"));
         assert_eq!(fault_of_folder(Path::new("relative")), fault_of_file(Path::new("relative")));
     }
 }

@@ -49,7 +49,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     let options = Options { target, keep_secrets: args.keep_secrets };
     let Some(format) = args.format.map(Format::from).or_else(|| Format::of(&bytes)) else {
         return usage(format!(
-            "{name} begins as none of curl, vegeta, har, openapi, postman does: say which it is, as in \
+            "{name} does not begin as files of curl, vegeta, har, openapi and postman do: say which it is, as in \
              `plimsoll import har {name}`"
         ));
     };

@@ -255,7 +255,7 @@ fn refuse_a_port_alone(text: &str) -> Result<(), Failure> {
     } else {
         String::new()
     };
-    usage(format!("`{text}`: {host} is a number and no host{meant}"))
+    usage(format!("`{text}`: {host} is a number, not a host{meant}"))
 }
 
 /// Where a load can go.
@@ -516,8 +516,8 @@ mod tests {
             ("2001:db8::1/x", "in brackets, as in http://[2001:db8::1]/x"),
             ("https://fe80::1:8443", "in brackets, as in https://[fe80::1]:8443"),
             ("http://8080/", "port 8080 of this machine is :8080/"),
-            ("8080:80", "8080 is a number and no host"),
-            ("99999999", "99999999 is a number and no host"),
+            ("8080:80", "8080 is a number, not a host"),
+            ("99999999", "99999999 is a number, not a host"),
         ] {
             let message = Destination::parse(text).unwrap_err().to_string();
             assert!(message.contains(needle), "{text}: {message}");

@@ -289,7 +289,7 @@ fn mistyped_methods(input: &LoadInput) -> Vec<String> {
     let notice = |method: &str| {
         let meant = wire::meant_method(method)?;
         Some(format!(
-            "the method {method} is no common one, and sent as it is: did you mean {meant}?"
+            "the method {method} is not a common one, and is sent as it is: did you mean {meant}?"
         ))
     };
     methods.into_iter().filter_map(notice).collect()

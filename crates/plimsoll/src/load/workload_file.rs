@@ -121,7 +121,7 @@ impl WorkloadFile {
             Err(faults) => {
                 return match description(&bytes) {
                     Some(format) => usage(format!(
-                        "{name} is {format}, and no workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
+                        "{name} is {format}, not a workload file yet: `plimsoll import {name} -o workload.yaml` makes one of it"
                     )),
                     None if !is_named_as_one(path) => usage(not_one(path)),
                     None => wrong(path, faults.iter().map(ToString::to_string)),

@@ -150,7 +150,7 @@ fn begins_with(file: &Path, mark: &str) -> Option<bool> {
 
 fn foreign<T>(file: &Path) -> Result<T, Failure> {
     usage(format!(
-        "{} would be replaced, and is no such file of plimsoll's: name another folder, or move it away",
+        "{} would be replaced, although plimsoll did not write it: name another folder, or move it away",
         file.display()
     ))
 }

@@ -137,7 +137,7 @@ fn words(kind: &ResponseKind) -> String {
 fn doubt(kind: &ResponseKind) -> Option<String> {
     let seems = verdict::seems_unwanted(kind)?;
     Some(format!(
-        "--expect-body-like {EXPECT_FIRST}: the response that others must be like {seems}. If it is no good one, good ones will \
+        "--expect-body-like {EXPECT_FIRST}: the response that others must be like {seems}. If it is not a good one, good ones will \
          fail: end this and say what they contain (--expect-body-like TEXT, `checks` in a workload file)"
     ))
 }

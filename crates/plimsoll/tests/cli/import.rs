@@ -139,7 +139,7 @@ fn a_target_is_understood_as_run_understands_a_url() {
     for (typed, needle) in [
         (
             "8080",
-            "--target: `8080`: 8080 is a number and no host; port 8080 of this machine is :8080",
+            "--target: `8080`: 8080 is a number, not a host; port 8080 of this machine is :8080",
         ),
         ("http:/h", "did you mean http://h?"),
         ("http://ann:CLEAR@h", "in a workload file as the header Authorization"),
@@ -201,7 +201,7 @@ fn a_file_of_another_format_is_named_with_the_command_that_takes_it() {
 /// Whatever its name ends in.
 #[test]
 fn a_recording_that_is_run_is_named_with_the_command_that_converts_it() {
-    let needle = "shop.har is a recording (HAR), and no workload file yet: `plimsoll import shop.har -o workload.yaml`";
+    let needle = "shop.har is a recording (HAR), not a workload file yet: `plimsoll import shop.har -o workload.yaml`";
     folder_with("shop.har").plimsoll("run shop.har").refuses(2, needle);
 }
 

@@ -128,7 +128,7 @@ fn places_that_cannot_hold_results() {
         "diff good.dat good.dat --out".to_owned(),
     ] {
         folder.plimsoll(&format!("{line} file")).refuses(2, "there is a file of that name");
-        folder.plimsoll(&format!("{line} file/x")).refuses(2, "file is a file, and no folder");
+        folder.plimsoll(&format!("{line} file/x")).refuses(2, "file is a file, not a folder");
     }
     for line in [format!("run {url} --junit"), format!("import {url} -o"), "init -o".to_owned()] {
         folder.plimsoll(&format!("{line} .")).refuses(2, "there is a folder of that name");

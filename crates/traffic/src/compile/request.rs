@@ -330,13 +330,13 @@ pub(super) fn judge(bytes: &[u8], kind: &Request, path: &str, findings: &Finding
             }
             Ok(None) => break,
             Err(error) => {
-                findings.add(path, format!("would be no HTTP request: {error}"));
+                findings.add(path, format!("would not be an HTTP request: {error}"));
                 return;
             }
         }
     }
     if !whole || !rest.is_empty() {
-        findings.add(path, "would be no single HTTP request");
+        findings.add(path, "would not be a single HTTP request");
     } else if json
         && !body.is_empty()
         && let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&body)

@@ -408,8 +408,8 @@ fn never_met(search: &Search) -> String {
     {
         let note = last.judged.note.as_deref().map(|note| format!(" ({note})")).unwrap_or_default();
         return format!(
-            "the objectives are never met: {} is {} even when single requests are sent, so it is no matter of load{note}. \
-             Mend or leave out what fails, let its status count as success, or ask for less",
+            "the objectives are never met: {} is {} even when single requests are sent, so the load is not the cause{note}. \
+             Fix or leave out what fails, let its status count as success, or ask for less",
             margin.objective,
             value(margin.unit, margin.value)
         );

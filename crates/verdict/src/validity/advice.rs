@@ -55,8 +55,10 @@ const NOT_AS_EXPECTED: Advice = (
 );
 
 /// Of responses that all failed by one status, where the evidence says what to do about it.
-const FAILED_ALIKE: Advice =
-    ("If it is no failure, use --success.", "all responses had one status, a failure: look at it");
+const FAILED_ALIKE: Advice = (
+    "If it is not a failure, use --success.",
+    "all responses had one status, a failure: look at it",
+);
 
 /// Of failures that are few in number.
 const FEW_AND_SLOW: Advice = (

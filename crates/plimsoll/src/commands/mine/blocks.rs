@@ -89,7 +89,7 @@ impl Log {
         } else {
             let file = File::open(path).map_err(words)?;
             if !file.metadata().map_err(words)?.is_file() {
-                return Err("is no file; a pipe is read as `-`".to_owned());
+                return Err("is not a file; a pipe is read as `-`".to_owned());
             }
             (path.display().to_string(), file, Some(path.to_owned()))
         };

@@ -51,7 +51,7 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "all 10,000 responses had status 404: check the URL. If it is no failure, use --success.",
+            "all 10,000 responses had status 404: check the URL. If it is not a failure, use --success.",
         ),
         (
             "no credentials",
@@ -63,7 +63,7 @@ fn rules_about_responses() {
             },
             Verdict::Invalid,
             ReasonCode::FastErrors,
-            "had status 401: give credentials (-H 'Authorization: ...', or -u). If it is no failure, ",
+            "had status 401: give credentials (-H 'Authorization: ...', or -u). If it is not a failure, ",
         ),
         (
             "nearly all 404",
