@@ -20,3 +20,17 @@ pub mod shape;
 pub mod stand_in;
 pub mod tls;
 pub mod workload_file;
+
+use crate::failure::{Failure, usage};
+
+/// Name and value of a header field, as `flag` takes it.
+///
+/// # Errors
+/// When it has no colon.
+pub fn header_field<'a>(flag: &str, text: &'a str) -> Result<(&'a str, &'a str), Failure> {
+    match text.split_once(':') {
+        Some((name, value)) => Ok((name.trim(), value.trim_matches([' ', '\t']))),
+        // It may be a credential: it is not repeated.
+        None => usage(format!("{flag}: a field without a colon: write it as 'Name: value'")),
+    }
+}

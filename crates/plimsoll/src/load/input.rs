@@ -18,11 +18,11 @@ use wire::RequestParts;
 use crate::args::{LoadArgs, ShapeArgs};
 use crate::failure::{Failure, usage};
 use crate::load::address::Destination;
-use crate::load::body;
 use crate::load::plan::asks_to_close;
 use crate::load::script_run::SiteParts;
 use crate::load::settings::{Origin, Settings, ShapeSettings};
 use crate::load::workload_file::{self, Ready, WorkloadFile};
+use crate::load::{body, header_field};
 use crate::secrets;
 
 /// What a load sends, as the command line or a workload file has it.
@@ -406,7 +406,9 @@ fn supply(request: &[u8], method: &str, args: &LoadArgs) -> Result<Arc<dyn Suppl
 
 /// The fields that flags name. `--json`, `--data` and `-u` make fields that `-H` does not name.
 fn headers(args: &LoadArgs) -> Result<Vec<(String, String)>, Failure> {
-    let mut headers = args.headers.iter().map(|h| header(h)).collect::<Result<Vec<_>, _>>()?;
+    let fields = args.headers.iter().map(|text| header_field("-H", text));
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let mut headers = fields.map(|field| field.map(owned)).collect::<Result<Vec<_>, _>>()?;
     let basic = args.user.as_ref().map(|user| format!("Basic {}", BASE64.encode(user)));
     let media = match (&args.json, &args.data) {
         (Some(_), _) => Some("application/json".to_owned()),
@@ -447,16 +449,6 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
         return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {meant}?"));
     }
     Ok((method, body))
-}
-
-fn header(text: &str) -> Result<(String, String), Failure> {
-    match text.split_once(':') {
-        Some((name, value)) => {
-            Ok((name.trim().to_owned(), value.trim_matches([' ', '\t']).to_owned()))
-        }
-        // It may be a credential: it is not repeated.
-        None => usage("-H: a field without a colon: write it as 'Name: value'"),
-    }
 }
 
 fn masked(name: &str, value: &str) -> (String, String) {

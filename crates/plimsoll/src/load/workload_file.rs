@@ -21,7 +21,7 @@ use crate::failure::{Failure, cannot_run, usage};
 use crate::load::allowed_files::AllowedFiles;
 use crate::load::settings::Settings;
 use crate::load::stand_in::StandIn;
-use crate::load::{pool_file, pool_index};
+use crate::load::{header_field, pool_file, pool_index};
 use crate::results::input;
 use crate::results::output::{Readers, json, write_file_for};
 
@@ -338,13 +338,10 @@ fn faulty_sources(document: &Document) -> Vec<String> {
 
 /// A flag's header field takes the place of the file's of that name.
 fn put_header(workload: &mut Workload, given: &str) -> Result<(), Failure> {
-    let Some((name, value)) = given.split_once(':') else {
-        // It may be a credential: it is not repeated.
-        return usage("-H: a field without a colon: write it as 'Name: value'");
-    };
-    workload.headers.0.retain(|(other, _)| !other.eq_ignore_ascii_case(name.trim()));
+    let (name, value) = header_field("-H", given)?;
+    workload.headers.0.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
     // The command line has its own placeholders; what arrives here is meant as it is.
-    workload.headers.push(name.trim(), value.trim().replace("${", "$${"));
+    workload.headers.push(name, value.replace("${", "$${"));
     Ok(())
 }
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::failure::{Failure, cannot_run, usage};
+use crate::failure::{Failure, cannot_run};
 use crate::fetch::{self, Fetched};
 use crate::load::address::Destination;
+use crate::load::header_field;
 use crate::secrets::mask_url;
 
 /// Where Go's servers give profiles.
@@ -42,13 +43,8 @@ impl Endpoint {
         }
         let mut pairs = Vec::new();
         for header in headers {
-            // It may be a credential: it is not repeated.
-            let Some((name, value)) = header.split_once(':') else {
-                return usage(
-                    "--profile-header: a header field is written 'NAME: VALUE', with a colon",
-                );
-            };
-            pairs.push((name.trim().to_owned(), value.trim().to_owned()));
+            let (name, value) = header_field("--profile-header", header)?;
+            pairs.push((name.to_owned(), value.to_owned()));
         }
         Ok(Self { base, headers: pairs })
     }
