@@ -34,7 +34,7 @@ pub(crate) struct Gaps {
 
 impl Gaps {
     /// Time before `now` does not count. `spent` is read at `now` or shortly before it, so that what the thread waits for a
-    /// processor until the first look is known.
+    /// processor until the first check is known.
     pub(crate) fn start(&mut self, now: Nanos, spent: Spent) {
         *self = Self { free_until: now, away: 0, read_at: now, spent };
     }
@@ -52,7 +52,7 @@ impl Gaps {
     }
 
     /// The gap, from and to, that ends at `now`. `spent` is called only where it may matter.
-    pub(crate) fn look(
+    pub(crate) fn check(
         &mut self,
         now: Nanos,
         spent: impl FnOnce() -> Spent,
@@ -130,7 +130,7 @@ mod tests {
         gaps.start(1000 * MS, spent(1000, 0, 0));
         gaps.wait(1050 * MS);
         event.into_iter().for_each(|at| gaps.awake(at * MS));
-        let gap = gaps.look(now * MS, || spent(now, ran, queued));
+        let gap = gaps.check(now * MS, || spent(now, ran, queued));
         gap.map(|(from, to)| {
             assert_eq!(to, now * MS);
             (to - from) / MS
@@ -160,9 +160,9 @@ mod tests {
         let mut gaps = Gaps::default();
         gaps.start(0, spent(0, 0, 0));
         gaps.wait(50 * MS);
-        assert_eq!(gaps.look(500 * MS, || spent(500, 0, 0)), Some((50 * MS, 500 * MS)));
-        assert_eq!(gaps.look(501 * MS, || spent(501, 0, 0)), None);
-        assert_eq!(gaps.look(520 * MS, || spent(520, 19, 0)), None);
+        assert_eq!(gaps.check(500 * MS, || spent(500, 0, 0)), Some((50 * MS, 500 * MS)));
+        assert_eq!(gaps.check(501 * MS, || spent(501, 0, 0)), None);
+        assert_eq!(gaps.check(520 * MS, || spent(520, 19, 0)), None);
     }
 
     /// A worker that runs for 0.6 ms of each millisecond, and for the rest waits for a page or for nothing known.
@@ -174,7 +174,7 @@ mod tests {
             let found = (1..=20).filter_map(|at| {
                 gaps.wait((at - 1) * MS);
                 let read = || Spent { page_ins: at * page_ins, ..spent(1 + at, 0, 0) };
-                gaps.look(at * MS, || Spent { cpu_ns: at * 600_000, ..read() })
+                gaps.check(at * MS, || Spent { cpu_ns: at * 600_000, ..read() })
             });
             assert_eq!(found.map(|(from, to)| (to - from) / MS).sum::<Nanos>(), lost);
         }
@@ -185,7 +185,7 @@ mod tests {
         let mut gaps = Gaps::default();
         gaps.start(0, Spent::default());
         gaps.wait(50 * MS);
-        assert_eq!(gaps.look(9000 * MS, Spent::default), None);
+        assert_eq!(gaps.check(9000 * MS, Spent::default), None);
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
                 (now, ran, queued) = (now + worked + preempted, ran + worked, queued + preempted);
                 let page_ins = 0;
                 let read = || Spent { wall_ns: 1 + now, cpu_ns: ran, queued_ns: queued, page_ins };
-                assert_eq!(gaps.look(now, read), None, "seed {seed} at {now}");
+                assert_eq!(gaps.check(now, read), None, "seed {seed} at {now}");
             }
         }
     }

@@ -35,12 +35,13 @@ impl Down {
 /// What a worker knows of the server's presence in the interval that is open.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Part of a response came since the last look. The only field that is set for every response.
+    /// Part of a response came since the last observation. The only field that is set for every response.
     pub(crate) served: bool,
     tally: PresenceTally,
-    /// Whether a user waited at the last look.
+    /// Whether a user waited at the last observation.
     waiting: bool,
-    looked: Nanos,
+    /// When that was.
+    observed_at: Nanos,
     start: Nanos,
     /// Users that are down.
     downs: u32,
@@ -75,7 +76,7 @@ impl Watch {
 
     /// After a wake-up: records whether a user waits from `now` on.
     #[inline]
-    pub(crate) fn look(&mut self, now: Nanos, waiting: bool) {
+    pub(crate) fn observe(&mut self, now: Nanos, waiting: bool) {
         self.pass(now, now);
         if waiting {
             self.tally.waited |= PresenceTally::slot(self.start, now);
@@ -86,17 +87,17 @@ impl Watch {
     /// Time passed until `until`, noticed at `now`.
     #[inline]
     fn pass(&mut self, until: Nanos, now: Nanos) {
-        let since = self.looked.min(until);
+        let since = self.observed_at.min(until);
         if self.waiting {
             self.tally.waited |= PresenceTally::slots(self.start, since, until);
         }
-        if now.saturating_sub(self.looked) > NOT_RUNNING {
+        if now.saturating_sub(self.observed_at) > NOT_RUNNING {
             self.tally.unseen |= PresenceTally::slots(self.start, since, until);
         }
         if std::mem::take(&mut self.served) {
             self.tally.served |= PresenceTally::slot(self.start, until);
         }
-        self.looked = self.looked.max(until);
+        self.observed_at = self.observed_at.max(until);
     }
 
     /// A response came at `now` that had been awaited for [`LONG_WAIT`] or longer.
@@ -117,7 +118,7 @@ impl Watch {
     }
 
     /// A user's attempt that began at `began` failed without a response. The user is down from then on.
-    pub(crate) fn fell(&mut self, down: &mut Down, began: Nanos, cut: bool) {
+    pub(crate) fn mark_down(&mut self, down: &mut Down, began: Nanos, cut: bool) {
         if self.users > 0 {
             if !down.is() {
                 down.since = began;
@@ -128,7 +129,7 @@ impl Watch {
     }
 
     /// A user is no longer down from `at` on.
-    pub(crate) fn rose(&mut self, down: &mut Down, at: Nanos) {
+    pub(crate) fn mark_up(&mut self, down: &mut Down, at: Nanos) {
         self.count(down, at);
         self.downs = self.downs.saturating_sub(1);
         *down = Down::NOT;
@@ -192,14 +193,14 @@ mod tests {
     #[test]
     fn time_down_is_that_inside_the_window() {
         let (mut watch, mut down) = (watch(), Down::NOT);
-        watch.fell(&mut down, SECOND / 2, true);
-        watch.fell(&mut down, SECOND, true);
+        watch.mark_down(&mut down, SECOND / 2, true);
+        watch.mark_down(&mut down, SECOND, true);
         assert!(watch.any_down());
         watch.count(&mut down, 2 * SECOND);
         let tally = watch.take(2 * SECOND, 2 * SECOND);
         // One of the two seconds so far lies in the window.
         assert_eq!((tally.user_ns, tally.down_ns, tally.cut_ns), (10 * SECOND, SECOND, SECOND));
-        watch.rose(&mut down, 5 * SECOND);
+        watch.mark_up(&mut down, 5 * SECOND);
         let tally = watch.take(3 * SECOND, 5 * SECOND);
         assert_eq!((tally.user_ns, tally.down_ns), (10 * SECOND, SECOND));
         assert!(!watch.any_down() && !down.is());
@@ -227,10 +228,10 @@ mod tests {
     #[test]
     fn a_worker_that_did_not_run_is_no_sign_of_the_server() {
         let mut watch = watch();
-        watch.look(0, true);
-        watch.look(50 * MILLISECOND, true);
-        watch.look(400 * MILLISECOND, true);
-        watch.look(450 * MILLISECOND, true);
+        watch.observe(0, true);
+        watch.observe(50 * MILLISECOND, true);
+        watch.observe(400 * MILLISECOND, true);
+        watch.observe(450 * MILLISECOND, true);
         let tally = watch.take(SECOND / 2, SECOND / 2);
         let blind = PresenceTally::slots(0, 50 * MILLISECOND, 400 * MILLISECOND);
         assert_eq!((tally.served, tally.unseen), (0, blind));
@@ -240,10 +241,10 @@ mod tests {
     #[test]
     fn a_response_is_in_the_slot_of_its_wake_up() {
         let mut watch = watch();
-        watch.look(0, true);
+        watch.observe(0, true);
         watch.served = true;
-        watch.look(40 * MILLISECOND, false);
-        watch.look(90 * MILLISECOND, false);
+        watch.observe(40 * MILLISECOND, false);
+        watch.observe(90 * MILLISECOND, false);
         let tally = watch.take(100 * MILLISECOND, 100 * MILLISECOND);
         assert_eq!(tally.served, PresenceTally::slot(0, 40 * MILLISECOND));
         assert_eq!(tally.waited, PresenceTally::slots(0, 0, 40 * MILLISECOND));

@@ -357,7 +357,7 @@ impl Recorder {
     }
 
     /// Closes slices that are over, and the interval if its end has come; then opens the next with `fresh`.
-    pub(crate) fn turn(
+    pub(crate) fn advance(
         &mut self,
         now: Nanos,
         spent: impl FnOnce() -> Spent,
@@ -440,7 +440,7 @@ impl Recorder {
     pub(crate) fn abandoned(mut self, end: Nanos, now: Nanos) -> Vec<WorkerInterval> {
         self.end_window(end);
         let mut intervals = Vec::new();
-        while let Some(part) = self.turn(now, Spent::default, IntervalBuffers::default) {
+        while let Some(part) = self.advance(now, Spent::default, IntervalBuffers::default) {
             intervals.push(part);
         }
         self.tally.unfinished += self.measured;

@@ -106,7 +106,7 @@ impl ResponseKinds {
     pub(crate) fn begins(&mut self, conn: u32, endpoint: u32, bytes: &[u8], look: &mut Look) {
         let of = self.endpoints.get_mut(usize::from(endpoint_number(endpoint)));
         (look.begins, look.wording) =
-            of.map_or_else(|| (begins(bytes), 0), |of| of.beginnings.look(bytes));
+            of.map_or_else(|| (begins(bytes), 0), |of| of.beginnings.classify(bytes));
         if self.copies > 0 {
             self.copy(conn, bytes);
         }
@@ -226,7 +226,7 @@ impl ResponseKinds {
 
     /// The response on `conn` is over: what was copied of it must not count for the next one.
     #[inline]
-    pub(crate) fn over(&mut self, conn: u32) {
+    pub(crate) fn end_response(&mut self, conn: u32) {
         if self.copied_from == Some(conn) {
             self.copied_from = None;
         }
@@ -355,7 +355,7 @@ mod tests {
         let mut look = Look { status: 200, media_type: 9, ..Look::default() };
         kinds.begins(conn, endpoint, body, &mut look);
         kinds.record(conn, ResponseShape { endpoint, ..seen(look, body.len() as u64, now) });
-        kinds.over(conn);
+        kinds.end_response(conn);
     }
 
     fn page(kinds: &mut ResponseKinds) -> Vec<KindTally> {
@@ -404,7 +404,7 @@ mod tests {
         kinds.begins(1, 0, b"alike", &mut look);
         kinds.begins(2, 0, b"alike", &mut look);
         kinds.record(1, seen(look, 5, 1));
-        kinds.over(1);
+        kinds.end_response(1);
         kinds.record(2, seen(look, 6, 2));
         assert_eq!(page(&mut kinds)[0].beginning.as_deref(), Some("alike"));
     }
@@ -421,7 +421,7 @@ mod tests {
             kinds.goes_on(2, 0, &body[cut..], &mut look);
             kinds.ends(2, 0, &mut look);
             kinds.record(2, seen(look, body.len() as u64, 0));
-            kinds.over(2);
+            kinds.end_response(2);
         }
         let all = page(&mut kinds);
         assert_eq!((all.len(), all[0].responses), (1, 2 * (body.len() as u64 - 1)), "{all:?}");

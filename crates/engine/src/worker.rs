@@ -171,7 +171,7 @@ impl Worker {
     fn close_intervals(&mut self, now: Nanos) {
         self.recorder.step(now);
         let spent = self.job.spent;
-        if let Some(gap) = self.gaps.look(now, spent) {
+        if let Some(gap) = self.gaps.check(now, spent) {
             self.recorder.paused(gap);
         }
         if now >= self.recorder.boundary() {
@@ -180,7 +180,7 @@ impl Worker {
         let open_loop = self.job.plan.rate_per_s.is_some();
         let fresh = |_| IntervalBuffers::with_room(open_loop);
         let spare = || self.job.spares.try_recv().unwrap_or_else(fresh);
-        while let Some(part) = self.recorder.turn(now, spent, spare) {
+        while let Some(part) = self.recorder.advance(now, spent, spare) {
             hand_over(&self.job, Some(part));
         }
     }
@@ -226,14 +226,14 @@ impl Worker {
         for j in 0..self.conns.count() {
             while let Some(flight) = self.conns.pop(j) {
                 if !self.run.stopped {
-                    self.down(j, flight.sent, false, now);
+                    self.mark_down(j, flight.sent, false, now);
                 }
                 self.recorder.unfinished(flight);
                 // A response that is still to come was asked for.
                 self.close(net, j, now, Close::Now);
             }
             self.end_opening(j, now);
-            self.up(j, now);
+            self.mark_up(j, now);
             if let Some(due) = self.conns[j].take_arrival() {
                 let endpoint = self.skip_turn(j, now);
                 self.recorder.unsent(Attempt { due, endpoint }, None);

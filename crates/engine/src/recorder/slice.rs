@@ -124,7 +124,7 @@ mod tests {
     use crate::spent::Spent;
 
     fn intervals(recorder: &mut Recorder, now: Nanos) -> Vec<WorkerInterval> {
-        let turn = || recorder.turn(now, Spent::default, IntervalBuffers::default);
+        let turn = || recorder.advance(now, Spent::default, IntervalBuffers::default);
         std::iter::from_fn(turn).collect()
     }
 

@@ -8,9 +8,10 @@ fn requests_in_flight_are_not_integrated_past_the_window() {
     let mut recorder = Recorder::new(false, 0, SECOND);
     recorder.start(Spent::default());
     recorder.in_flight.step(0, 20);
-    recorder.turn(SECOND - 1, Spent::default, IntervalBuffers::default);
+    recorder.advance(SECOND - 1, Spent::default, IntervalBuffers::default);
     recorder.in_flight.step(SECOND + 36 * MILLISECOND, -5);
-    let part = recorder.turn(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);
+    let part =
+        recorder.advance(SECOND + 40 * MILLISECOND, Spent::default, IntervalBuffers::default);
     let in_flight = part.expect("the window is over").buffers.tally.in_flight;
     assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
 }
@@ -22,7 +23,7 @@ fn handshakes_before_the_start_take_no_time_off_what_is_in_flight() {
     recorder.handed_over(0, 700 * MILLISECOND);
     recorder.start(Spent::default());
     recorder.handed_over(20, 0);
-    let part = recorder.turn(SECOND, Spent::default, IntervalBuffers::default);
+    let part = recorder.advance(SECOND, Spent::default, IntervalBuffers::default);
     let in_flight = part.expect("a second is over").buffers.tally.in_flight;
     assert_eq!((in_flight.mean(SECOND), in_flight.max), (20.0, 20));
 }
@@ -34,7 +35,7 @@ fn what_the_thread_spent_belongs_to_its_interval() {
     let mut recorder = Recorder::new(false, 0, 2 * SECOND);
     recorder.start(spent(1000, 100, 10));
     // Read late, after much work: the time that it took counts, not that of the interval.
-    let first = recorder.turn(
+    let first = recorder.advance(
         SECOND,
         || spent(1000 + SECOND + 350, SECOND + 400, 30),
         IntervalBuffers::default,

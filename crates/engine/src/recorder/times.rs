@@ -93,7 +93,9 @@ mod tests {
             let response = WholeResponse { first, status: 200, failure: None, check: None };
             recorder.completed(flight, response, done);
         }
-        recorder.turn(SECOND, Spent::default, IntervalBuffers::default).expect("a second is over")
+        recorder
+            .advance(SECOND, Spent::default, IntervalBuffers::default)
+            .expect("a second is over")
     }
 
     #[test]
@@ -127,7 +129,7 @@ mod tests {
             recorder.landed(flight, done);
             recorder.completed(flight, response, done);
             let end = done.next_multiple_of(SECOND / 2);
-            let part = recorder.turn(end, Spent::default, IntervalBuffers::default);
+            let part = recorder.advance(end, Spent::default, IntervalBuffers::default);
             let part = part.expect("an interval is over");
             let sliced = part.slices.iter().flat_map(|slice| &slice.counts).map(|(_, n)| n);
             counts.push((part.buffers.tally.service.count(), sliced.sum::<u64>()));

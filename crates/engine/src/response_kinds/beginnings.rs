@@ -48,7 +48,7 @@ impl Beginnings {
 
     /// The class of a body's beginning, and its wording; 0 where words are not looked at.
     #[inline]
-    pub(super) fn look(&mut self, body: &[u8]) -> (u32, u32) {
+    pub(super) fn classify(&mut self, body: &[u8]) -> (u32, u32) {
         if self.left == 0 {
             return (begins(body), 0);
         }
@@ -82,7 +82,7 @@ mod tests {
         for n in 0..40 {
             let body = format!("{{\"state\":\"{}\"}}", "on ".repeat(n % 7 * (n % 3)));
             let body = body.as_bytes();
-            assert_eq!(beginnings.look(body), (begins(body), wording(body)));
+            assert_eq!(beginnings.classify(body), (begins(body), wording(body)));
         }
         assert!(beginnings.left < WORKED_OUT && beginnings.left > WORKED_OUT - 41);
     }
@@ -92,8 +92,8 @@ mod tests {
         let mut beginnings = Beginnings::fresh();
         for n in 0..=WORKED_OUT {
             let body = format!("{n}");
-            assert_eq!(beginnings.look(body.as_bytes()).1 > 0, n < WORKED_OUT);
+            assert_eq!(beginnings.classify(body.as_bytes()).1 > 0, n < WORKED_OUT);
         }
-        assert_eq!(Beginnings::default().look(b"ok"), (b'a'.into(), 0));
+        assert_eq!(Beginnings::default().classify(b"ok"), (b'a'.into(), 0));
     }
 }

@@ -78,7 +78,7 @@ impl Worker {
             None => self.recorder.keep_sample(class, || error.to_owned()),
         }
         let timed_out = self.timeouts.expired(self.conns[j].began, now);
-        self.down(j, self.conns[j].began, !timed_out, now);
+        self.mark_down(j, self.conns[j].began, !timed_out, now);
         let conn = &mut self.conns[j];
         conn.unserved(conn.began, now);
         let backoff =
@@ -191,7 +191,7 @@ impl Worker {
     ) {
         while let Some(flight) = self.conns.pop(j) {
             let timed_out = class == ErrorClass::Timeout;
-            self.down(j, flight.sent, !timed_out, now);
+            self.mark_down(j, flight.sent, !timed_out, now);
             // In the window also where it was sent in the warm-up: its user had nothing in the window meanwhile.
             let in_window = self.recorder.measures(now);
             self.conns[j].ends_without_response(in_window, timed_out);

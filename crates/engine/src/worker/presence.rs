@@ -14,16 +14,16 @@ const LONG_OPENING: Nanos = SECOND;
 impl Worker {
     /// The attempt that user `j` began at `began` failed at `now` without a response; `cut` if the
     /// server ended it, rather than a time-out.
-    pub(super) fn down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
+    pub(super) fn mark_down(&mut self, j: u32, began: Nanos, cut: bool, now: Nanos) {
         self.recorder.watch.failed(now);
         // A user with nothing more to send is down only for as long as it waited.
         let ends = self.job.plan.requests.is_some() && !self.may_send(now);
         let conn = &mut self.conns[j];
         conn.troubled = true;
         let down = &mut conn.down;
-        self.recorder.watch.fell(down, began, cut);
+        self.recorder.watch.mark_down(down, began, cut);
         if ends && down.is() {
-            self.recorder.watch.rose(down, now);
+            self.recorder.watch.mark_up(down, now);
         }
     }
 
@@ -35,18 +35,18 @@ impl Worker {
         let long =
             self.job.plan.duration_ns.map_or(LONG_OPENING, |window| LONG_OPENING.min(window / 2));
         if opening && !self.run.stopped && now.saturating_sub(began) >= long {
-            self.down(j, began, false, now);
+            self.mark_down(j, began, false, now);
         }
     }
 
     /// User `j`, whose last attempt or attempts had failed, got a response to the request that was sent at
     /// `sent`.
     #[cold]
-    pub(super) fn up(&mut self, j: u32, sent: Nanos) {
+    pub(super) fn mark_up(&mut self, j: u32, sent: Nanos) {
         let conn = &mut self.conns[j];
         conn.recovers();
         if conn.down.is() {
-            self.recorder.watch.rose(&mut conn.down, sent);
+            self.recorder.watch.mark_up(&mut conn.down, sent);
         }
     }
 
@@ -70,6 +70,6 @@ impl Worker {
         let waiting = self.recorder.under_way > 0
             || self.conns.opening > 0
             || matches!(&self.pace, Pace::Open { arrivals, .. } if arrivals.waiting() > 0);
-        self.recorder.watch.look(now, waiting);
+        self.recorder.watch.observe(now, waiting);
     }
 }

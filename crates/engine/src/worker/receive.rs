@@ -248,7 +248,7 @@ impl Worker {
         }
         let Conn { first, body_bytes, troubled, .. } = *conn;
         if troubled {
-            self.up(j, flight.sent);
+            self.mark_up(j, flight.sent);
         }
         let (look, bytes) = self.look_decoded(j, flight.endpoint);
         let status = look.status;
@@ -277,7 +277,7 @@ impl Worker {
         if failure.is_none() && self.recorder.counts(flight.due) {
             self.recorder.kinds.record(j, seen);
         }
-        self.recorder.kinds.over(j);
+        self.recorder.kinds.end_response(j);
         self.incoming.body_hasher.end(j, status, body_bytes, &mut self.recorder.tally.responses);
         if let Some(class) = failure {
             self.describe_failure(j, flight.endpoint, class, status);

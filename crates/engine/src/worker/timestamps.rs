@@ -16,8 +16,8 @@ use super::Worker;
 /// How long a request may wait to be handed over while others are made.
 const OLD: Nanos = 100_000;
 /// Requests that are made between two readings of the clock, if making them costs next to nothing.
-const LOOK_EVERY: u32 = 16;
-/// Events after which the clock is looked at again; so few take no time that matters.
+const READ_CLOCK_EVERY: u32 = 16;
+/// Events after which the clock is read again; so few take no time that matters.
 const FEW: u32 = 2;
 
 /// The instants of the last batches, out and in. Instants are nanoseconds since the run's start.
@@ -35,8 +35,8 @@ pub(super) struct Timestamps {
     events: u32,
     /// The last known instant.
     now: Nanos,
-    /// Requests made since the clock was looked at.
-    unlooked: u32,
+    /// Requests made since the clock was read.
+    since_reading: u32,
 }
 
 impl Timestamps {
@@ -135,15 +135,15 @@ impl Worker {
         }
         let cheap =
             |part: &Part| matches!(part.payload, Payload::Fixed(_)) && part.wants == Wants::Nothing;
-        self.timestamps.unlooked += 1;
-        if self.timestamps.unlooked >= LOOK_EVERY || tls || !parts.iter().all(cheap) {
-            self.look(net);
+        self.timestamps.since_reading += 1;
+        if self.timestamps.since_reading >= READ_CLOCK_EVERY || tls || !parts.iter().all(cheap) {
+            self.read_clock(net);
         }
     }
 
     /// Reads the clock, and hands over requests that have waited for long.
-    fn look<N: Net>(&mut self, net: &mut N) {
-        self.timestamps.unlooked = 0;
+    fn read_clock<N: Net>(&mut self, net: &mut N) {
+        self.timestamps.since_reading = 0;
         self.timestamps.now = self.run.now(net);
         if !self.timestamps.made.is_empty()
             && self.timestamps.now.saturating_sub(self.timestamps.oldest) >= OLD

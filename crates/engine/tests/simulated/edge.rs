@@ -22,12 +22,12 @@ const TRUE_WITHIN: Nanos = 50 * MICROSECOND;
 struct Slow {
     request: Vec<u8>,
     takes: Nanos,
-    toil: Arc<AtomicU64>,
+    work_ns: Arc<AtomicU64>,
 }
 
 impl Source for Slow {
     fn next(&mut self, _: Turn, out: &mut Requests) -> Next {
-        self.toil.fetch_add(self.takes, Ordering::Relaxed);
+        self.work_ns.fetch_add(self.takes, Ordering::Relaxed);
         out.bytes.extend_from_slice(&self.request);
         out.written(Part::alone(Payload::Written { end: 0 }));
         Next::Send
@@ -46,7 +46,7 @@ impl Supply for Slow {
 
 /// Runs a load whose requests take `takes` each to make, at a server that takes `service`.
 fn measured(load: Load, takes: Nanos, service: Nanos) -> Run {
-    let slow = Slow { request: load.request.clone(), takes, toil: load.toil.clone() };
+    let slow = Slow { request: load.request.clone(), takes, work_ns: load.work_ns.clone() };
     let load = load.sending(slow);
     let reply = move |_| Some(Reply::ok_after(service));
     let mut run = drive(&load, |world| scripted(world, &load.request, reply).0).run;

@@ -33,7 +33,7 @@ pub struct Load {
     /// When Ctrl-C is pressed, after the world's beginning.
     pub stop_at: Option<Nanos>,
     /// Work that the workers' hosts do, in nanoseconds so far.
-    pub toil: Arc<AtomicU64>,
+    pub work_ns: Arc<AtomicU64>,
 }
 
 /// A closed loop of `connections` users for a second.
@@ -50,7 +50,7 @@ pub fn closed(connections: u32) -> Load {
         },
         limits: HostLimits::default(),
         stop_at: None,
-        toil: Arc::default(),
+        work_ns: Arc::default(),
     }
 }
 
@@ -178,7 +178,7 @@ fn crew(load: &Load, world: &World, stop: &Arc<AtomicBool>) -> Crew {
             Timed { worker: Worker::new(job), done_at: 0, received: Vec::new(), skipped: 0 };
         let mut net = world.limited_host(load.limits);
         net.batch();
-        net.toils(load.toil.clone());
+        net.set_work_time(load.work_ns.clone());
         workers.push((net, timed));
     }
     let collector = Collector::new(&load.plan, spares);

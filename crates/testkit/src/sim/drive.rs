@@ -54,7 +54,7 @@ pub fn run(world: &World, until_ns: u64, actors: &mut [Actor<'_>]) -> Ended {
     }
 }
 
-/// Ticks every handler that is not toiling, and those with a batch behind them. Returns the earliest
+/// Ticks every handler that is not at work, and those with a batch behind them. Returns the earliest
 /// instant that a handler waits for. The tick ends a host's batch: what it sent leaves.
 fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
     let mut deadline = None;
@@ -89,7 +89,7 @@ fn tick(actors: &mut [Actor<'_>], finished: &mut [bool]) -> Option<u64> {
     deadline
 }
 
-/// Delivers everything that is due at this instant; to a toiling host, once its toil is over.
+/// Delivers everything that is due at this instant; to a host at work, once its work is over.
 fn deliver(world: &World, actors: &mut [Actor<'_>], finished: &[bool]) {
     for (actor, _) in actors.iter_mut().zip(finished).filter(|(_, done)| !**done) {
         catch_up(actor);
@@ -122,7 +122,7 @@ fn take_in(net: &mut SimNet, waited_ns: u64) {
     net.owes_tick = true;
 }
 
-/// Hands out what came while the host toiled, if it does not any more.
+/// Hands out what came while the host was at work, if it is not any more.
 fn catch_up(actor: &mut Actor<'_>) {
     let now = actor.net.kernel.borrow().now;
     let clock = actor.net.clock();

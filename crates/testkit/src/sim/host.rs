@@ -1,6 +1,6 @@
 //! A host's view of the world: [`net::Net`] over the simulation.
 //!
-//! A host's own work takes no time, unless it [toils](SimNet::toils): then its clock runs ahead of the
+//! A host's own work takes no time, unless it is given a [work time](SimNet::set_work_time): then its clock runs ahead of the
 //! world's, what it sends leaves that much later, and what arrives in that time waits.
 
 use std::cell::{Cell, RefCell};
@@ -29,7 +29,8 @@ pub struct SimNet {
     /// What is sent leaves at the end of a batch, as with io_uring; else at once.
     batching: bool,
     queue: Vec<(ConnId, Vec<u8>)>,
-    toil: Arc<AtomicU64>,
+    /// The time that its work has taken so far.
+    work_ns: Arc<AtomicU64>,
     /// The part of it that the host's clock shows.
     shown: Cell<u64>,
 }
@@ -46,14 +47,14 @@ impl SimNet {
             handed: Handed::default(),
             batching: false,
             queue: Vec::new(),
-            toil: Arc::default(),
+            work_ns: Arc::default(),
             shown: Cell::new(0),
         }
     }
 
-    /// The host's work takes as many nanoseconds as are added to `toil`.
-    pub fn toils(&mut self, toil: Arc<AtomicU64>) {
-        self.toil = toil;
+    /// The host's work takes as many nanoseconds as are added to `work_ns`.
+    pub fn set_work_time(&mut self, work_ns: Arc<AtomicU64>) {
+        self.work_ns = work_ns;
     }
 
     /// What is sent from here on leaves at the end of a batch, or when it is handed over.
@@ -61,10 +62,10 @@ impl SimNet {
         self.batching = true;
     }
 
-    /// Adds the toil to the host's clock. Returns the clock's reading.
+    /// Adds the time of its work to the host's clock. Returns the clock's reading.
     pub(super) fn clock(&self) -> u64 {
-        let toil = self.toil.load(Ordering::Relaxed);
-        let fresh = toil - self.shown.replace(toil);
+        let work_ns = self.work_ns.load(Ordering::Relaxed);
+        let fresh = work_ns - self.shown.replace(work_ns);
         let mut kernel = self.kernel.borrow_mut();
         let now = kernel.now;
         let clock = &mut kernel.hosts[self.host].clock;

@@ -110,7 +110,7 @@ pub(super) struct End {
     pub(super) receiving: bool,
     /// Bytes of the inbox, or to come, that may be skipped.
     pub(super) skip: u64,
-    /// Bytes on their way from the inbox to a handler that toils.
+    /// Bytes on their way from the inbox to a handler that is at work.
     pub(super) undelivered: u64,
     pub(super) readable_ahead: bool,
     /// Handed over by the handler, not taken by the kernel.
@@ -133,9 +133,9 @@ pub(super) struct Host {
     pub(super) next_port: u16,
     pub(super) accept_queue: VecDeque<EndId>,
     pub(super) blobs: Vec<Vec<u8>>,
-    /// What its clock shows; ahead of the world's while it toils.
+    /// What its clock shows; ahead of the world's while it is at work.
     pub(super) clock: u64,
-    /// What arrived while it toils.
+    /// What arrived while it is at work.
     pub(super) deferred: Vec<Upcall>,
 }
 
