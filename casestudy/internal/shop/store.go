@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"plimsoll/casestudy/internal/answer"
+	"plimsoll/casestudy/internal/database"
 )
 
 //go:embed schema.sql
@@ -54,17 +55,8 @@ type Store struct {
 
 // Open connects to the database; conns is how many connections the server uses at most.
 func Open(ctx context.Context, url string, conns int32) (*Store, error) {
-	settings, err := pgxpool.ParseConfig(url)
+	pool, err := database.Open(ctx, url, conns)
 	if err != nil {
-		return nil, err
-	}
-	settings.MaxConns = conns
-	pool, err := pgxpool.NewWithConfig(ctx, settings)
-	if err != nil {
-		return nil, err
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
 		return nil, err
 	}
 	return &Store{pool: pool}, nil

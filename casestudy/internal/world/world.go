@@ -10,6 +10,8 @@ import (
 	_ "embed"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"plimsoll/casestudy/internal/database"
 )
 
 // Rows is how many rows the table has; their ids are 1 to Rows.
@@ -47,17 +49,8 @@ type World struct {
 
 // Open connects to the database; each way uses at most conns connections.
 func Open(ctx context.Context, url string, conns int32) (*World, error) {
-	settings, err := pgxpool.ParseConfig(url)
+	pool, err := database.Open(ctx, url, conns)
 	if err != nil {
-		return nil, err
-	}
-	settings.MaxConns = conns
-	pool, err := pgxpool.NewWithConfig(ctx, settings)
-	if err != nil {
-		return nil, err
-	}
-	if err := pool.Ping(ctx); err != nil {
-		pool.Close()
 		return nil, err
 	}
 	orm, err := openORM(url, int(conns))
