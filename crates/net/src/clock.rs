@@ -1,4 +1,5 @@
-//! The monotonic clock. Its reading needs no syscall where the kernel offers the vDSO.
+//! The clocks, and what the calling thread has spent. Reading the monotonic clock and the wall clock needs no syscall where
+//! the kernel offers the vDSO.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -29,7 +30,7 @@ pub fn thread_queued() -> u64 {
     schedstat(1)
 }
 
-/// A field of `/proc/PID/schedstat`: time on the processor, time waited for it, times it was given one.
+/// A field of `/proc/thread-self/schedstat`: time on the processor, time waited for it, times it was given one.
 fn schedstat(field: usize) -> u64 {
     let mut text = [0; 128];
     let read = SCHEDSTAT.with(|file| file.as_ref()?.read_at(&mut text, 0).ok()).unwrap_or(0);
