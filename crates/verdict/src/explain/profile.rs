@@ -152,49 +152,26 @@ pub(super) fn collecting(facts: &Facts<'_>) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use model::profiled::ValueKind;
     use model::{Finding, Run};
 
     use super::*;
 
     fn function(name: &str, owner: Owner, share: f64, bytes: f64) -> FunctionCost {
         FunctionCost {
-            name: name.to_owned(),
-            file: String::new(),
             owner,
-            flat: 0,
-            cum: (share * 1e9) as i64,
-            caused: 0,
-            collecting: 0,
-            share,
-            flat_us_per_request: None,
             cum_us_per_request: Some(share * 30.0),
-            bytes_per_request: None,
             cum_bytes_per_request: Some(bytes),
+            ..fixture::profiled::function(name, share)
         }
     }
 
     /// 10 s of one processor by 1,000 samples.
     fn profiled(collecting: f64, functions: Vec<FunctionCost>) -> Profiled {
-        let cpu = ValueKind { kind: "cpu".to_owned(), unit: "nanoseconds".to_owned() };
         Profiled {
-            schema: model::profiled::SCHEMA.to_owned(),
-            source: "run".to_owned(),
-            value: cpu.clone(),
-            values: vec![cpu],
-            stacks: 100,
-            samples: Some(1000),
-            total: 1_000_000_000,
-            duration_ns: Some(10_000_000_000),
             requests: Some(300_000.0),
-            bytes: None,
             collecting: (collecting * 1e9) as i64,
             collecting_by: "bytes".to_owned(),
-            owners: Vec::new(),
-            layers: Vec::new(),
-            functions,
-            dropped: 0,
-            notes: Vec::new(),
+            ..fixture::profiled::processor(functions)
         }
     }
 

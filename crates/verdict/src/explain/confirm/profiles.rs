@@ -143,49 +143,20 @@ fn busy(shown: Shown<'_>) -> Judged {
 
 #[cfg(test)]
 mod tests {
+    use fixture::profiled::{function, processor};
     use model::profiled::{FunctionCost, ValueKind};
 
     use super::*;
     use Confirmed::{Confirmed as Yes, Refuted as No, Undecided as Open};
 
-    fn function(name: &str, share: f64) -> FunctionCost {
-        FunctionCost {
-            name: name.to_owned(),
-            file: String::new(),
-            owner: Owner::StandardLibrary,
-            flat: 0,
-            cum: (share * 1e9) as i64,
-            caused: 0,
-            collecting: 0,
-            share,
-            flat_us_per_request: None,
-            cum_us_per_request: None,
-            bytes_per_request: None,
-            cum_bytes_per_request: None,
-        }
-    }
-
     /// So many seconds of values in 10 s, and 1,000 requests.
     fn profiled(kind: &str, seconds: f64, functions: Vec<FunctionCost>) -> Profiled {
         let value = ValueKind { kind: kind.to_owned(), unit: "nanoseconds".to_owned() };
         Profiled {
-            schema: model::profiled::SCHEMA.to_owned(),
-            source: "run".to_owned(),
             value: value.clone(),
             values: vec![value],
-            stacks: 100,
-            samples: Some(1000),
             total: (seconds * 1e9) as i64,
-            duration_ns: Some(10 * SECOND),
-            requests: Some(1000.0),
-            bytes: None,
-            collecting: 0,
-            collecting_by: "none".to_owned(),
-            owners: Vec::new(),
-            layers: Vec::new(),
-            functions,
-            dropped: 0,
-            notes: Vec::new(),
+            ..processor(functions)
         }
     }
 
