@@ -35,8 +35,6 @@ pub mod gone;
 pub mod ladder;
 pub mod objective;
 mod offered;
-#[cfg(test)]
-mod published;
 pub mod refused;
 mod server_change;
 pub mod usl;

@@ -4,7 +4,7 @@ use model::units::MILLISECOND;
 use model::{Curve, LevelKind, SuccessMeaning};
 
 use super::*;
-use crate::published::published;
+use fixture::published::published;
 
 const OBJECTIVE: Nanos = 500 * MILLISECOND;
 

@@ -1,7 +1,7 @@
 use model::{CommonestResponse, Environment};
 
 use super::*;
-use crate::published::published;
+use fixture::published::published;
 use fixture::sound::{closed, open};
 
 type Spoil = fn(&mut Curve);

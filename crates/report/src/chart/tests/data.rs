@@ -1,31 +1,13 @@
 //! Figures to draw: those of published result tables, and some that nobody should ever hand in.
 
+pub(super) use fixture::published::NATIVE;
+use fixture::published::Row;
 use model::sweep::LevelKind;
 
 use crate::chart::{
     Chart, Curve, CurveLevel, CurveSeries, Diff, Heat, HeatColumn, LevelMark, Limit, Overlay,
     Second, Span, SpanKind, Spectrum, SpectrumSeries, SuccessRate, Timeline,
 };
-
-/// Level, QPS, mean in ms, success in per cent.
-pub(super) type Row = (f64, f64, f64, f64);
-
-pub(super) const NATIVE: [Row; 14] = [
-    (200.0, 107_975.55, 2.18, 100.0),
-    (500.0, 387_894.92, 2.52, 100.0),
-    (1000.0, 512_223.67, 5.89, 100.0),
-    (3000.0, 599_781.96, 27.75, 100.0),
-    (5000.0, 623_458.30, 52.72, 100.0),
-    (10_000.0, 640_701.55, 134.92, 100.0),
-    (15_000.0, 644_269.17, 222.44, 100.0),
-    (20_000.0, 646_675.63, 257.28, 100.0),
-    (25_000.0, 648_380.78, 344.17, 100.0),
-    (50_000.0, 642_420.16, 305.24, 99.99),
-    (100_000.0, 572_197.78, 118.41, 99.84),
-    (200_000.0, 372_247.81, 154.68, 99.31),
-    (500_000.0, 110_261.20, 181.90, 96.90),
-    (1_000_000.0, 20_954.71, 198.87, 83.15),
-];
 
 pub(super) const BEFORE: [Row; 5] = [
     (200.0, 145_651.44, 1.28, 100.0),
