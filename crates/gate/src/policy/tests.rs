@@ -25,20 +25,10 @@ impl Desk {
         let state = Arc::new(State::new(Arc::new(Keys::default()), 1));
         let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
         let settings = PolicySettings {
-            routes: vec![Route::to(0)],
-            upstreams: vec![upstream],
             tiers: vec![Tier::unlimited("first")],
             key_source: KeySource::usual(),
             digester: Some(Digester::new(b"secret")),
-            client: ClientBounds::default(),
-            all: Limits::default(),
-            all_quotas: Quotas::default(),
-            address: Limits::default(),
-            address_quotas: Quotas::default(),
-            body_max_bytes: u64::MAX,
-            line: None,
-            gateways: 1,
-            trust: None,
+            ..PolicySettings::open(upstream)
         };
         let usage = Local::new(Arc::clone(&state.usage));
         Self { state, settings, usage }
