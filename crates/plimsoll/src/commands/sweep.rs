@@ -28,7 +28,7 @@ use crate::load::shape::{IdleWorkers, threads};
 use crate::profiles::stored::ProfileInto;
 use crate::results::claim::{Kind, claim_free};
 use crate::results::consent;
-use crate::results::folder::{name_of_target, of_sweep, remove_if_empty};
+use crate::results::folder::{name_of_file, name_of_url, of_sweep, remove_if_empty};
 use crate::results::output;
 use crate::results::sweep_files::{self, SweepFiles};
 use crate::runs::prepare;
@@ -71,7 +71,8 @@ fn start(args: &SweepArgs) -> Result<u8, Failure> {
     let is_file = runner.prepared.input.workload().is_some();
     let name = match (&args.name, &args.url) {
         (Some(name), _) => name.clone(),
-        (None, Some(url)) => name_of_target(url, is_file),
+        (None, Some(file)) if is_file => name_of_file(file),
+        (None, Some(url)) => name_of_url(url),
         (None, None) => BUILT_IN_NAME.to_owned(),
     };
     let sweep = empty(&name, url, levels::kind(args), args.objective);

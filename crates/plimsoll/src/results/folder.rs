@@ -48,21 +48,27 @@ pub fn unused(parent: &Path, name: &str) -> PathBuf {
     candidates.find(|dir| !dir.exists()).expect("some number is free")
 }
 
-/// What a sweep is called that nobody named, by the URL or the workload file: `127.0.0.1-8080-healthz`, `checkout`.
-pub fn name_of_target(target: &str, is_file: bool) -> String {
+/// What a sweep of a URL is called that nobody named: `127.0.0.1-8080-healthz`.
+pub fn name_of_url(url: &str) -> String {
     // Names are printed and stored, and a path may hold a credential.
-    let masked = if is_file { target.to_owned() } else { mask_url(target) };
-    let target = match (is_file, masked.split_once("://")) {
-        (true, _) => Path::new(target).file_stem().unwrap_or_default().to_string_lossy(),
-        (false, Some((_, rest))) => rest.into(),
-        (false, None) => masked.as_str().into(),
-    };
-    let target = target.split(['?', '#']).next().unwrap_or_default();
+    let masked = mask_url(url);
+    let rest = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
+    let target = rest.split(['?', '#']).next().unwrap_or_default();
     // What stands before the host may be a password.
     let (authority, path) = target.split_at(target.find('/').unwrap_or(target.len()));
     let host = authority.rsplit('@').next().unwrap_or_default();
+    plain_name(&format!("{host}{path}"))
+}
+
+/// What a sweep of a workload file is called that nobody named: `checkout`.
+pub fn name_of_file(file: &str) -> String {
+    plain_name(&Path::new(file).file_stem().unwrap_or_default().to_string_lossy())
+}
+
+/// A text as the name of a folder: letters, digits and `._-`.
+fn plain_name(text: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let name: String = host.chars().chain(path.chars()).map(plain).take(LONGEST_NAME).collect();
+    let name: String = text.chars().map(plain).take(LONGEST_NAME).collect();
     match name.trim_matches(['-', '.']) {
         "" => "sweep".to_owned(),
         name => name.to_owned(),
@@ -273,18 +279,19 @@ mod tests {
 
     #[test]
     fn sweeps_are_named_by_what_they_measure() {
-        for (target, is_file, name) in [
-            ("http://127.0.0.1:8080/healthz", false, "127.0.0.1-8080-healthz"),
-            ("localhost:8080", false, "localhost-8080"),
-            ("https://me:secret@api.example.com/a/b?token=x#y", false, "api.example.com-a-b"),
-            ("http://[::1]:80/", false, "1--80"),
-            ("http://h/reset/5d41402abc4b2a76b9719d911017c592", false, "h-reset"),
-            ("deep/checkout.yaml", true, "checkout"),
-            ("http:///", false, "sweep"),
+        for (url, name) in [
+            ("http://127.0.0.1:8080/healthz", "127.0.0.1-8080-healthz"),
+            ("localhost:8080", "localhost-8080"),
+            ("https://me:secret@api.example.com/a/b?token=x#y", "api.example.com-a-b"),
+            ("http://[::1]:80/", "1--80"),
+            ("http://h/reset/5d41402abc4b2a76b9719d911017c592", "h-reset"),
+            ("http:///", "sweep"),
         ] {
-            assert_eq!(name_of_target(target, is_file), name, "{target}");
+            assert_eq!(name_of_url(url), name, "{url}");
         }
-        assert!(name_of_target(&"a".repeat(500), false).len() <= LONGEST_NAME);
+        assert!(name_of_url(&"a".repeat(500)).len() <= LONGEST_NAME);
+        assert_eq!(name_of_file("deep/checkout.yaml"), "checkout");
+        assert_eq!(name_of_file("me@work #2.yaml"), "me-work--2");
     }
 
     #[test]
