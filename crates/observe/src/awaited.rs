@@ -56,18 +56,19 @@ impl Awaited {
             return;
         }
         let before_ns = clock::thread_cpu();
-        self.look(pids, sample);
+        self.read_now(pids, sample);
         let spent_ns = clock::thread_cpu().saturating_sub(before_ns);
         let rest_ns = spent_ns.saturating_mul(ONE_PART_IN).min(LONGEST_REST);
         self.rests_until = clock::now().saturating_add(rest_ns);
     }
 
-    fn look(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
+    /// As [`Self::read`], without a rest.
+    fn read_now(&mut self, pids: impl Iterator<Item = u32>, sample: &mut Sample) {
         let pids: Vec<u32> = pids.collect();
         let found = connections().and_then(|(listeners, connections)| {
             let inodes = connections.iter().map(|connection| connection.inode);
             let sockets = inodes.chain(listeners.inodes.iter().copied()).collect();
-            self.owners.look(sockets, &pids, sockets_of)?;
+            self.owners.sort(sockets, &pids, sockets_of)?;
             Ok((listeners, connections))
         });
         let (listeners, connections) = match found {
@@ -138,8 +139,9 @@ struct Owners {
 }
 
 impl Owners {
-    /// Tells these sockets apart; `sockets_of` are all that processes hold, and how many files were looked through for it.
-    fn look(
+    /// Sorts these sockets into those of the processes and those of others; `sockets_of` are all that processes hold, and how
+    /// many files were looked through for it.
+    fn sort(
         &mut self,
         sockets: BTreeSet<u32>,
         pids: &[u32],
@@ -290,7 +292,7 @@ mod tests {
         let end = listener.local_addr().expect("an address");
         let told = |awaited: &mut Awaited| {
             let mut sample = Sample::new(0);
-            awaited.look(std::iter::once(std::process::id()), &mut sample);
+            awaited.read_now(std::iter::once(std::process::id()), &mut sample);
             if let Some(why) = sample.missing.get("process.awaits") {
                 println!("not read here: {why}");
                 return None;
@@ -320,35 +322,35 @@ mod tests {
     #[test]
     fn many_files_are_looked_through_for_new_sockets_only() {
         let mut owners = Owners::default();
-        let mut looks = 0;
-        let mut look = |owners: &mut Owners, told: &[u32], pids: &[u32], files: usize| {
+        let mut searches = 0;
+        let mut sorted = |owners: &mut Owners, told: &[u32], pids: &[u32], files: usize| {
             let held = |_: &[u32]| {
-                looks += 1;
+                searches += 1;
                 Ok((BTreeSet::from([1, 3, 5]), files))
             };
-            owners.look(told.iter().copied().collect(), pids, held).expect("they are told");
-            (owners.own.iter().copied().collect::<Vec<_>>(), looks)
+            owners.sort(told.iter().copied().collect(), pids, held).expect("they are told");
+            (owners.own.iter().copied().collect::<Vec<_>>(), searches)
         };
-        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 1));
-        assert_eq!(look(&mut owners, &[1, 2], &[7], 10), (vec![1], 2), "few files");
-        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
-        assert_eq!(look(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3), "all known");
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3, 5], 4));
+        assert_eq!(sorted(&mut owners, &[1, 2], &[7], 10), (vec![1], 1));
+        assert_eq!(sorted(&mut owners, &[1, 2], &[7], 10), (vec![1], 2), "few files");
+        assert_eq!(sorted(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3));
+        assert_eq!(sorted(&mut owners, &[1, 2, 3], &[7], 4_000), (vec![1, 3], 3), "all known");
+        assert_eq!(sorted(&mut owners, &[1, 2, 3, 5], &[7], 4_000), (vec![1, 3, 5], 4));
         assert_eq!(
-            look(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000),
+            sorted(&mut owners, &[1, 2, 3, 5], &[7, 8], 4_000),
             (vec![1, 3, 5], 5),
             "who is new"
         );
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "all known");
-        assert_eq!(look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9), (vec![1, 3, 5], 6));
+        assert_eq!(sorted(&mut owners, &[1, 2, 3, 5], &[7, 8], 9), (vec![1, 3, 5], 5), "all known");
+        assert_eq!(sorted(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9), (vec![1, 3, 5], 6));
         assert_eq!(
-            look(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9),
+            sorted(&mut owners, &[1, 2, 3, 5, 6], &[7, 8], 9),
             (vec![1, 3, 5], 7),
             "few files"
         );
         let too_many = |_: &[u32]| Ok((BTreeSet::new(), MOST_FILES + 1));
         for _ in 0..3 {
-            assert!(owners.look([9].into(), &[7], too_many).is_err(), "also where all are known");
+            assert!(owners.sort([9].into(), &[7], too_many).is_err(), "also where all are known");
         }
     }
 

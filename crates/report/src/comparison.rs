@@ -157,8 +157,8 @@ pub fn chart(comparison: &Comparison) -> Effects {
     }
 }
 
-/// How a word looks on a page: class and sign.
-pub(crate) const fn look(word: Option<Word>) -> (&'static str, &'static str) {
+/// The class of a word on a page, and its sign.
+pub(crate) const fn class_and_sign(word: Option<Word>) -> (&'static str, &'static str) {
     match word {
         Some(Word::Same | Word::Faster) => ("valid", "✓"),
         Some(Word::Slower) => ("invalid", "✕"),

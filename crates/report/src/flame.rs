@@ -41,7 +41,7 @@ fn change_class(change: FrameChange) -> (&'static str, f64) {
 }
 
 /// A frame's class, the depth of its colour, and its text.
-fn look(
+fn appearance(
     frame: &FlameFrame,
     total: f64,
     amount: &dyn Fn(i64) -> String,
@@ -89,7 +89,7 @@ pub(crate) fn flame(flame: &Flame, amount: &dyn Fn(i64) -> String) -> Markup {
                         @let (x, width) = (frame.start as f64 / total * WIDTH, frame.value as f64 / total * WIDTH);
                         @let y = height - f64::from(frame.depth + 1) * ROW;
                         @let name = clean(&frame.name, 300);
-                        @let (class, depth, tooltip) = look(frame, total, amount);
+                        @let (class, depth, tooltip) = appearance(frame, total, amount);
                         g class=(class) data-x=(format!("{x:.3}")) data-w=(format!("{width:.3}")) data-d=(frame.depth) {
                             title { (name) " · " (tooltip) }
                             rect x=(format!("{x:.2}")) y=(format!("{y:.0}")) width=(format!("{:.2}", (width - 0.4).max(0.2))) height="16" rx="1" fill-opacity=[(depth < 1.0).then(|| format!("{depth:.2}"))] {}

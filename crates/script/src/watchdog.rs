@@ -147,12 +147,13 @@ impl Activities {
     fn overrun(&self, now: Instant) -> Option<Overrun> {
         let mut activities = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         activities.retain(|watched| Arc::strong_count(&watched.activity) > 1);
-        activities.iter_mut().find_map(|watched| watched.look(now))
+        activities.iter_mut().find_map(|watched| watched.overrun(now))
     }
 }
 
 impl Watched {
-    fn look(&mut self, now: Instant) -> Option<Overrun> {
+    /// Whether its hook has run for too long.
+    fn overrun(&mut self, now: Instant) -> Option<Overrun> {
         let since = now.saturating_duration_since(self.looked).min(LONGEST_LOOK);
         self.looked = now;
         let mark = self.activity.mark();
@@ -181,10 +182,14 @@ mod tests {
         (activity, Activities(Mutex::new(vec![one])), looked)
     }
 
-    /// Looks ten times a second from one instant to another, and says when a hook was over its limit.
-    fn look(activities: &Activities, start: Instant, millis: std::ops::Range<u64>) -> Option<u64> {
-        let mut looks = millis.step_by(100);
-        looks.find(|at| activities.overrun(start + Duration::from_millis(*at)).is_some())
+    /// Checks ten times a second from one instant to another, and says when a hook was over its limit.
+    fn first_overrun(
+        activities: &Activities,
+        start: Instant,
+        millis: std::ops::Range<u64>,
+    ) -> Option<u64> {
+        let mut checks = millis.step_by(100);
+        checks.find(|at| activities.overrun(start + Duration::from_millis(*at)).is_some())
     }
 
     #[test]
@@ -200,8 +205,8 @@ mod tests {
         ] {
             let (activity, activities, start) = watched();
             let _inside = activity.enter(hook);
-            // The first look sees the hook begin.
-            assert_eq!(look(&activities, start, 100..60_000), Some(reported), "{hook}");
+            // The first check sees the hook begin.
+            assert_eq!(first_overrun(&activities, start, 100..60_000), Some(reported), "{hook}");
         }
         let words = Overrun { file: "x.lua".into(), hook: Hook::Response }.to_string();
         assert_eq!(words, "x.lua: response() had not returned after 1 s");
@@ -213,7 +218,7 @@ mod tests {
         for second in 1..100 {
             drop(activity.enter(Hook::Request));
             let _inside = activity.enter(Hook::Request);
-            assert_eq!(look(&activities, start, second * 1000..(second + 1) * 1000), None);
+            assert_eq!(first_overrun(&activities, start, second * 1000..(second + 1) * 1000), None);
         }
     }
 
@@ -221,10 +226,10 @@ mod tests {
     fn time_in_which_the_process_was_stopped_is_no_hooks() {
         let (activity, activities, start) = watched();
         let _inside = activity.enter(Hook::Request);
-        assert_eq!(look(&activities, start, 100..600), None);
+        assert_eq!(first_overrun(&activities, start, 100..600), None);
         // A minute later it goes on; the hook has half a second left.
-        assert_eq!(look(&activities, start, 60_000..60_300), None);
-        assert_eq!(look(&activities, start, 60_300..70_000), Some(60_500));
+        assert_eq!(first_overrun(&activities, start, 60_000..60_300), None);
+        assert_eq!(first_overrun(&activities, start, 60_300..70_000), Some(60_500));
     }
 
     #[test]

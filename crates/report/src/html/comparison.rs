@@ -5,7 +5,7 @@ use model::Verdict;
 use verdict::comparison::Comparison;
 
 use super::{Section, Title, page, parts};
-use crate::comparison::{cells, chart, look};
+use crate::comparison::{cells, chart, class_and_sign};
 use crate::figure::distinct_names;
 
 /// What the page shows.
@@ -50,7 +50,7 @@ pub fn comparison(compared: &Compared) -> String {
 }
 
 fn banner(comparison: &Comparison) -> Markup {
-    let (class, sign) = look(comparison.judgement());
+    let (class, sign) = class_and_sign(comparison.judgement());
     html! {
         div class={ "verdict " (class) } role="note" aria-label="Judgement" {
             p.word {

@@ -51,7 +51,7 @@ pub(super) fn early(run: &Run) -> Option<String> {
 
 /// The verdict with its reasons; `bounded` says whether it bounds latencies.
 pub(super) fn verdict(validity: &Validity, bounded: bool, early: Option<String>) -> Markup {
-    let (class, sign) = look(validity.verdict);
+    let (class, sign) = class_and_sign(validity.verdict);
     html! {
         div class={ "verdict " (class) } role="note" aria-label="Validity" {
             p.word {
@@ -73,7 +73,8 @@ pub(super) fn verdict(validity: &Validity, bounded: bool, early: Option<String>)
     }
 }
 
-const fn look(verdict: Verdict) -> (&'static str, &'static str) {
+/// The class of a verdict on a page, and its sign.
+const fn class_and_sign(verdict: Verdict) -> (&'static str, &'static str) {
     match verdict {
         Verdict::Valid => ("valid", "✓"),
         Verdict::LowerBound => ("bound", "≥"),
@@ -86,7 +87,10 @@ const fn look(verdict: Verdict) -> (&'static str, &'static str) {
 pub(super) fn badge(verdict: Verdict) -> Markup {
     let (class, sign, word) = match verdict {
         Verdict::Valid => ("bound", "!", "note"),
-        doubtful => (look(doubtful).0, look(doubtful).1, doubtful.name()),
+        doubtful => {
+            let (class, sign) = class_and_sign(doubtful);
+            (class, sign, doubtful.name())
+        }
     };
     html! { span class={ "badge " (class) } { (sign) " " (word) } }
 }
@@ -96,7 +100,7 @@ pub(super) fn cell(verdict: Option<Verdict>) -> Markup {
     match verdict {
         None => html! { span.soft { "not judged" } },
         Some(verdict) => {
-            let (class, sign) = look(verdict);
+            let (class, sign) = class_and_sign(verdict);
             html! { span class={ "badge " (class) } { (sign) " " (verdict.name()) } }
         }
     }

@@ -148,7 +148,7 @@ fn settle(search: &Search) -> Settled {
         return Settled::Yes;
     }
     let nth = looks.len() as u32;
-    let step = look(search, nth);
+    let step = idle_step(search, nth);
     if nth < MOST_LOOKS && affords(search, &[step]) {
         return Settled::Not(step);
     }
@@ -163,8 +163,8 @@ fn settle(search: &Search) -> Settled {
     }
 }
 
-/// The look at the idle server after this many of them: each waits twice as long as the one before.
-fn look(search: &Search, nth: u32) -> Step {
+/// The step that looks at the idle server after this many of them: each waits twice as long as the one before.
+fn idle_step(search: &Search, nth: u32) -> Step {
     let window_ns = (search.settings.step_ns / 4).min(LOOK);
     let rest_ns = if search.fed.is_empty() {
         0
@@ -387,8 +387,8 @@ fn finish(search: &Search, held: &Fed, estimate: &Estimate, ending: Ending) -> N
         return Next::Run(step);
     }
     // Whether the server survived it is looked at too.
-    let saturated =
-        saturated::next(search, held).filter(|step| affords(search, &[*step, look(search, 0)]));
+    let saturated = saturated::next(search, held)
+        .filter(|step| affords(search, &[*step, idle_step(search, 0)]));
     saturated.map_or(Next::Done(ending), Next::Run)
 }
 
