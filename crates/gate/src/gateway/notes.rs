@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use model::Environment;
+use model::names::meant_method;
 use model::quote::{counted, plain};
 
 use crate::admission::{Line, Short};
@@ -64,11 +65,11 @@ fn of_routes(keys: &BTreeMap<String, u64>, routes: &[Route]) -> Vec<String> {
     missing.map(note).collect()
 }
 
-/// Methods of routes that look like a slip. They hold all the same.
+/// Methods of routes that look mistyped. They hold all the same.
 fn of_methods(routes: &[Route]) -> Vec<String> {
     let methods = routes.iter().flat_map(|route| route.methods.0.iter().map(move |m| (route, m)));
     let note = |(route, method): (&Route, &String)| {
-        let meant = wire::meant_method(method)?;
+        let meant = meant_method(method)?;
         Some(format!(
             "the route `{}` takes the method `{}`, which is not a known one: did you mean `{meant}`?",
             plain(&route.name, NAME),

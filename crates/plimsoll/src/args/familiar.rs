@@ -9,6 +9,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error};
+use model::names::differ_by_a_typo;
 use model::units::parse_duration;
 
 use table::{COMMANDS, EXAMPLES, FLAGS, WITH_VALUES};
@@ -116,7 +117,7 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             if let Some((_, advice)) = known {
                 return Some(format!(": {advice}"));
             }
-            one_letter_off(&name)
+            mistyped_command(&name)
                 .or_else(|| said(error, ContextKind::SuggestedSubcommand))
                 .map(|near| format!(": did you mean `{near}`?"))
         }
@@ -156,7 +157,7 @@ fn advice_of(error: &Error, command: &Command, line: &[OsString]) -> Option<Stri
             said(error, ContextKind::SuggestedArg)
                 .filter(|near| may_be_meant(flag, near))
                 .map(|near| format!(": did you mean `{near}`?"))
-                .or_else(|| advice_on_slip(flag, command))
+                .or_else(|| advice_on_typo(flag, command))
         }
         ErrorKind::ValueValidation | ErrorKind::InvalidValue => advice_on_value(error, command),
         _ => None,
@@ -217,9 +218,9 @@ fn advice_on_value(error: &Error, command: &Command) -> Option<String> {
 }
 
 /// What to do instead of a long flag of another tool's that was mistyped: `--ouput`.
-fn advice_on_slip(flag: &str, command: &Command) -> Option<String> {
+fn advice_on_typo(flag: &str, command: &Command) -> Option<String> {
     let known = FLAGS.iter().flat_map(|(flags, _)| flags.iter());
-    let mut near = known.filter(|known| known.starts_with("--") && is_one_letter_off(flag, known));
+    let mut near = known.filter(|known| known.starts_with("--") && differ_by_a_typo(flag, known));
     near.find_map(|near| advice_on(near, command)).map(|advice| format!(": {advice}"))
 }
 
@@ -353,25 +354,11 @@ fn unquoted_field(line: &[OsString]) -> Option<String> {
 
 /// The command that is one letter off, which the parser's measure takes for far where a word is short: to it `gaet` is
 /// nearer to `generate` than to `gate`.
-fn one_letter_off(name: &str) -> Option<String> {
+fn mistyped_command(name: &str) -> Option<String> {
     let cli = super::Cli::command();
     let commands = cli.get_subcommands().filter(|command| !command.is_hide_set());
-    let near = commands.map(Command::get_name).find(|known| is_one_letter_off(name, known));
+    let near = commands.map(Command::get_name).find(|known| differ_by_a_typo(name, known));
     near.map(str::to_owned)
-}
-
-/// Whether a word is written with the letters of another in another order, or with one letter more or less.
-fn is_one_letter_off(name: &str, known: &str) -> bool {
-    let sorted = |name: &str| {
-        let mut letters: Vec<char> = name.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    let without_one = |long: &str, short: &str| {
-        let mut places = long.char_indices().map(|(at, letter)| (at, at + letter.len_utf8()));
-        places.any(|(from, to)| [&long[..from], &long[to..]].concat() == short)
-    };
-    sorted(known) == sorted(name) || without_one(known, name) || without_one(name, known)
 }
 
 /// The first thing of a kind that the parser said.

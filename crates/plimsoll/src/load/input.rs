@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use model::names::meant_method;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
 use model::{Arriving, Mix, Nanos, Stages};
@@ -445,7 +446,7 @@ fn method_and_body(args: &LoadArgs) -> Result<(String, Option<Vec<u8>>), Failure
     let is_word = method.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'-');
     if is_word && method.bytes().any(|byte| byte.is_ascii_lowercase()) {
         let upper = method.to_ascii_uppercase();
-        let meant = wire::meant_method(&method).unwrap_or(&upper);
+        let meant = meant_method(&method).unwrap_or(&upper);
         return usage(format!("-m {method}: methods are case-sensitive: did you mean -m {meant}?"));
     }
     Ok((method, body))

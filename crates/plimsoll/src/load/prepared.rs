@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::{Advice, FirstResponses, Launch};
+use model::names::meant_method;
 use model::quote::{counted, grouped};
 use model::units::show_duration;
 use model::{Nanos, Plan};
@@ -287,7 +288,7 @@ fn mistyped_methods(input: &LoadInput) -> Vec<String> {
         }
     };
     let notice = |method: &str| {
-        let meant = wire::meant_method(method)?;
+        let meant = meant_method(method)?;
         Some(format!(
             "the method {method} is not a common one, and is sent as it is: did you mean {meant}?"
         ))
