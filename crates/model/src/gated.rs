@@ -38,13 +38,13 @@ pub struct GateUsageRow {
     pub forwarded: u64,
     /// Requests that were refused, by why; `invalid`: malformed, slow or a loop, and so of no key and no route.
     pub refused: BTreeMap<String, u64>,
-    /// Answers by status, refusals included; 0 where the client left first, 65535 for statuses beyond eight a second.
+    /// Responses by status, refusals included; 0 where the client left first, 65535 for statuses beyond eight a second.
     pub statuses: BTreeMap<u16, u64>,
     /// Forwarded requests that no upstream answered.
     pub upstream_failed: u64,
     /// Bytes of requests.
     pub bytes_in: u64,
-    /// Bytes of answers.
+    /// Bytes of responses.
     pub bytes_out: u64,
     /// Latency of forwarded requests, from admission to the last byte: mean.
     pub mean_ns: Nanos,

@@ -77,7 +77,7 @@ fn counters(out: &mut String, by_route: &[(String, Sum)]) {
             sum.upstream_failed
         }),
         ("request_bytes_total", "Bytes of requests.", |sum| sum.bytes_in),
-        ("response_bytes_total", "Bytes of answers.", |sum| sum.bytes_out),
+        ("response_bytes_total", "Bytes of responses.", |sum| sum.bytes_out),
     ];
     for (name, about, figure) in plain {
         let name = format!("plimsoll_gate_{name}");
@@ -86,7 +86,7 @@ fn counters(out: &mut String, by_route: &[(String, Sum)]) {
             line(out, &name, &format!("route=\"{route}\""), figure(sum) as f64);
         }
     }
-    head(out, "plimsoll_gate_responses_total", "counter", "Answers by status, refusals included.");
+    head(out, "plimsoll_gate_responses_total", "counter", "Responses by status, with refusals.");
     for (route, sum) in by_route {
         for (status, n) in &sum.statuses {
             let labels = format!("route=\"{route}\",status=\"{status}\"");
@@ -109,7 +109,7 @@ fn counters(out: &mut String, by_route: &[(String, Sum)]) {
 
 fn latencies(out: &mut String, by_route: &[(String, Sum)]) {
     let name = "plimsoll_gate_latency_seconds";
-    head(out, name, "histogram", "Time from admission to the answer's last byte.");
+    head(out, name, "histogram", "Time from admission to the response's last byte.");
     for (route, sum) in by_route {
         let mut below = 0;
         for (bucket, n) in sum.latency.0.iter().enumerate() {
@@ -145,7 +145,7 @@ fn keys(out: &mut String, by_key: &ByKey) {
     type Figure = fn(&KeySum) -> u64;
     let bytes: [(&str, &str, Figure); 2] = [
         ("request_bytes_total", "Bytes of requests, by key.", |sum| sum.bytes_in),
-        ("response_bytes_total", "Bytes of answers, by key.", |sum| sum.bytes_out),
+        ("response_bytes_total", "Bytes of responses, by key.", |sum| sum.bytes_out),
     ];
     for (name, about, figure) in bytes {
         let name = format!("plimsoll_gate_key_{name}");
@@ -155,7 +155,7 @@ fn keys(out: &mut String, by_key: &ByKey) {
         }
     }
     let name = "plimsoll_gate_key_responses_total";
-    head(out, name, "counter", "Answers by key and class of status, refusals included.");
+    head(out, name, "counter", "Responses by key and class of status, refusals included.");
     for (key, sum) in by_key.each() {
         for (class, n) in sum.classes() {
             line(out, name, &format!("key=\"{key}\",status=\"{class}\""), n as f64);
@@ -191,7 +191,7 @@ fn path(out: &mut String, counts: &PathCounts) {
     for (name, about, n) in [
         ("upstream_connections_total", "Connections opened to upstreams.", counts.connects),
         ("retries_total", "Requests sent to an upstream again.", counts.retries),
-        ("aborted_total", "Answers cut off by the upstream or the client.", counts.aborted),
+        ("aborted_total", "Responses cut off by the upstream or the client.", counts.aborted),
         ("tunnels_total", "Changes of protocol.", counts.tunnels),
     ] {
         let name = format!("plimsoll_gate_{name}");

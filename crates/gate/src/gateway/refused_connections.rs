@@ -37,15 +37,15 @@ impl RefusedConnections {
     pub(super) fn look(&mut self, counts: &PathCounts, now_s: u64) -> Vec<String> {
         let headerless = self.headerless.look(counts.headerless, now_s).map(|new| {
             format!(
-                "{} to a listener with `proxy_protocol = true` began without a PROXY header and got no answer: the load \
+                "{} to a listener with `proxy_protocol = true` began without a PROXY header and got no response: the load \
                  balancer must send one (HAProxy: `send-proxy-v2`; nginx: `proxy_protocol on`)",
                 counted(new, "connection")
             )
         });
         let capped = self.capped.look(counts.capped, now_s).map(|new| {
             format!(
-                "{} got no answer, since as many stand as may: of an address (`[client] connections_per_address`), or of a \
-                 thread (`connections`), where none is idle",
+                "{} got no response, since as many are open as are allowed: of an address (`[client] connections_per_address`), \
+                 or of a thread (`connections`), where none is idle",
                 counted(new, "connection")
             )
         });
@@ -75,10 +75,10 @@ mod tests {
         };
         at(0, 0, 1, &[]);
         at(1, 0, 2, &["1 connection to a listener"]);
-        at(9, 3, 3, &["3 connections got no answer"]);
+        at(9, 3, 3, &["3 connections got no response"]);
         at(9, 3, 61, &[]);
         at(9, 3, 62, &["8 connections to a listener"]);
-        at(9, 4, 200, &["1 connection got no answer"]);
+        at(9, 4, 200, &["1 connection got no response"]);
     }
 
     #[test]
