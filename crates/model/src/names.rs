@@ -7,19 +7,19 @@ const LONGEST: usize = 200;
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"];
 
 /// The known name that is nearest to `written`, whatever the case of the letters, if at most one character and a third of
-/// its characters differ, and not all of them.
+/// its characters differ, and not all of them. Never `written` itself.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = |name: &str| name.chars().take(LONGEST + 1).count();
     if length(written) > LONGEST {
         return None;
     }
-    let written = written.to_lowercase();
-    let near = known.into_iter().filter_map(|name| {
+    let lower = written.to_lowercase();
+    let near = known.into_iter().filter(|name| *name != written).filter_map(|name| {
         let length = length(name);
         if length > LONGEST {
             return None;
         }
-        let distance = strsim::damerau_levenshtein(&written, &name.to_lowercase());
+        let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase());
         (distance <= 1 + length / 3 && distance < length).then_some((distance, name))
     });
     near.min().map(|(_, name)| name)
@@ -53,6 +53,7 @@ mod tests {
         for (written, meant) in [
             ("pth", Some("path")),
             ("Path", Some("path")),
+            ("path", None),
             ("methdo", Some("method")),
             ("sucess", Some("success")),
             ("latency", None),
@@ -62,7 +63,7 @@ mod tests {
         ] {
             assert_eq!(nearest(written, known), meant, "{written}");
         }
-        assert_eq!(nearest("path", []), None);
+        assert_eq!(nearest("pth", []), None);
     }
 
     /// Two names of 100,000 characters would take minutes.

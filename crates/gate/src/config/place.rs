@@ -48,7 +48,7 @@ impl ConfigError {
         {
             what = format!("`{name}` belongs above the first [table] of the file");
         } else if let (true, Some((wrong, known))) = (is_name(message), quoted.split_first())
-            && let Some(near) = nearest(wrong, known.iter().copied().filter(|name| name != wrong))
+            && let Some(near) = nearest(wrong, known.iter().copied())
         {
             let kind = message.split('`').next().unwrap_or("unknown field ");
             what = format!("{kind}`{wrong}`: did you mean `{near}`?");

@@ -71,6 +71,8 @@ pub(super) fn read(workload: &Workload, inputs: &Inputs<'_>, findings: &Findings
         names.insert(name.clone(), Some(all.len() as u16));
         all.push(pool);
     }
+    // Uses of the others are not reported too.
+    names.extend(workload.pools.keys().skip(MOST).map(|name| (name.clone(), None)));
     Pools { all: all.into(), names: Arc::new(names) }
 }
 

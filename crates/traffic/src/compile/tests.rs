@@ -389,3 +389,20 @@ fn a_varying_load_replaces_a_steady_one() {
     assert_eq!(traced.recorded().unwrap().len(), 4);
     assert_eq!(traced.load().rate, Some(Rate(1.5)));
 }
+
+#[test]
+fn uses_of_what_there_is_too_much_of_are_not_reported_too() {
+    for (key, value, most) in [
+        ("variables", serde_json::json!("x"), 10_000),
+        ("pools", serde_json::json!({"values": [1]}), 1_000),
+    ] {
+        let many: serde_json::Map<String, serde_json::Value> =
+            (0..=most).map(|n| (format!("v{n}"), value.clone())).collect();
+        let found = findings(serde_json::json!({
+            "target": "http://h",
+            (key): many,
+            "endpoints": [{"path": "/${v0}/${v999}"}]
+        }));
+        assert_eq!(found, [format!("{key}: more than {most} {key}")]);
+    }
+}

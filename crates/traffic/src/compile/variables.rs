@@ -18,11 +18,12 @@ const LONGEST: usize = 1 << 20;
 
 impl Resolver<'_> {
     /// Defines all variables. An invalid one is defined as empty, so that its uses are not reported
-    /// too.
+    /// too; all are where there are too many.
     pub(super) fn define_variables(&mut self) {
         let names: Vec<&String> = self.workload.variables.keys().collect();
         if names.len() > MOST {
             self.findings.add("variables", format!("more than {MOST} variables"));
+            names.into_iter().for_each(|name| self.add_variable(name, Value::text(*b"")));
             return;
         }
         let mut marks = vec![Mark::New; names.len()];
