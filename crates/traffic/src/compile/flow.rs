@@ -76,6 +76,10 @@ impl Resolver<'_> {
     fn extract(&self, step: &Step, at: &str, names: &mut Vec<String>) -> Vec<Extract> {
         let mut extract = Vec::new();
         for (name, extractor) in &step.extract {
+            // That there are too many is reported once.
+            if names.len() > MOST_EXTRACTED && !names.contains(name) {
+                continue;
+            }
             let path = inside(&inside(at, "extract"), name);
             let taken = if name == "env" {
                 Some("the environment")
@@ -93,11 +97,10 @@ impl Resolver<'_> {
             let index = names.iter().position(|known| known == name).unwrap_or(names.len());
             if index == names.len() {
                 names.push(name.clone());
-            }
-            if names.len() > MOST_EXTRACTED {
-                self.findings
-                    .add(at, format!("the flow extracts more than {MOST_EXTRACTED} values"));
-                return extract;
+                if names.len() > MOST_EXTRACTED {
+                    let what = format!("the flow extracts more than {MOST_EXTRACTED} values");
+                    self.findings.add(at, what);
+                }
             }
             extract.push(Extract { index: index as u16, from });
         }

@@ -405,4 +405,15 @@ fn uses_of_what_there_is_too_much_of_are_not_reported_too() {
         }));
         assert_eq!(found, [format!("{key}: more than {most} {key}")]);
     }
+    let steps: Vec<_> = (0..110)
+        .map(|n| {
+            let extract = (format!("t{n}"), serde_json::json!({"json": "/a"}));
+            serde_json::json!({"path": "/", "extract": serde_json::Map::from_iter([extract])})
+        })
+        .collect();
+    let found = findings(serde_json::json!({
+        "target": "http://h",
+        "flows": [{"name": "f", "steps": steps}]
+    }));
+    assert_eq!(found, ["flows/0/steps/100: the flow extracts more than 100 values"]);
 }
