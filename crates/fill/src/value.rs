@@ -36,7 +36,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// A text from the database as a value of this type; as text where it is none.
+    /// A text from the database as a value of this type; as text where it cannot be read so.
     pub(crate) fn parse(kind: &Type, plain: &str) -> Self {
         let text = || Self::Text(plain.to_owned());
         match kind {

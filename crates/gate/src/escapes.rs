@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-/// An escape that is none: `%` without two hexadecimal digits behind it.
+/// A malformed escape: `%` without two hexadecimal digits behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
@@ -23,7 +23,7 @@ pub(crate) struct Unit {
     pub escaped: bool,
 }
 
-/// The bytes that a text stands for, in order; an error for each escape that is none, which is then passed over.
+/// The bytes that a text stands for, in order; an error for each malformed escape, which is then passed over.
 pub(crate) fn units(text: &[u8]) -> impl Iterator<Item = Result<Unit, Malformed>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -41,7 +41,7 @@ pub(crate) fn units(text: &[u8]) -> impl Iterator<Item = Result<Unit, Malformed>
     })
 }
 
-/// The bytes that a text stands for; the `%` of an escape that is none stands for itself.
+/// The bytes that a text stands for; the `%` of a malformed escape stands for itself.
 pub(crate) fn lenient(text: &[u8]) -> impl Iterator<Item = u8> + '_ {
     units(text).map(|unit| unit.map_or(b'%', |unit| unit.byte))
 }

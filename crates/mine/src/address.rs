@@ -27,7 +27,7 @@ pub(crate) fn address(text: &[u8]) -> &[u8] {
     }
 }
 
-/// The first address that proxies name in `X-Forwarded-For`; nothing where that is none: `-`, `unknown`.
+/// The first address that proxies name in `X-Forwarded-For`; nothing where that is not an address: `-`, `unknown`.
 pub(crate) fn forwarded(text: &[u8]) -> &[u8] {
     let first = address(text);
     if parsed(first).is_some() { first } else { b"" }

@@ -65,9 +65,9 @@ pub enum Bad {
     Form,
     /// Its time cannot be read.
     Time,
-    /// Its request is none of HTTP.
+    /// Its request is not HTTP.
     Request,
-    /// Its status is no number of three digits.
+    /// Its status is not a number of three digits.
     Status,
     /// It is longer than [`crate::LONGEST_LINE`].
     TooLong,

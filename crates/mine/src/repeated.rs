@@ -13,7 +13,7 @@ use crate::trie::hash;
 const MOST: usize = 1 << 15;
 /// Lines of the sample that make a request one that comes again and again.
 const OFTEN: u32 = 4;
-/// Requests that are longer are none of those.
+/// Longer requests do not count as such.
 const LONGEST: usize = 2_048;
 
 /// The sample.

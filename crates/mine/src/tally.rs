@@ -429,7 +429,7 @@ fn pairs(query: &[u8]) -> Vec<(&[u8], &[u8])> {
         .collect()
 }
 
-/// Whether a name is no name but a credential: `/verify?eyJhbGciOi...`.
+/// Whether what stands for a name is a credential: `/verify?eyJhbGciOi...`.
 fn is_secret_itself(name: &[u8]) -> bool {
     const LONGEST_NAME: usize = 64;
     if name.len() < 16 {

@@ -296,7 +296,7 @@ fn free_name(taken: &[String], name: &str, before: &str) -> String {
     numbered.find(|name| is_free(name)).unwrap_or_default()
 }
 
-/// Bytes of a path as text: what is none, or could be taken for something else, is percent-encoded.
+/// Bytes of a path as text: what is not printable, or could be taken for something else, is percent-encoded.
 pub(crate) fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for byte in bytes {

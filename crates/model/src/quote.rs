@@ -27,7 +27,7 @@ pub fn grouped(n: u64) -> String {
     group_digits(&n.to_string())
 }
 
-/// A decimal number with its thousands apart: `-1,234,567.25`. Text that is none, such as `NaN`, stays as it is.
+/// A decimal number with its thousands apart: `-1,234,567.25`. Other text, such as `NaN`, stays as it is.
 pub fn group_digits(number: &str) -> String {
     let (sign, unsigned) = number.split_at(usize::from(number.starts_with('-')));
     let whole = unsigned.find('.').unwrap_or(unsigned.len());

@@ -204,7 +204,7 @@ fn has_bracket_in_class(text: &str) -> bool {
 fn node(hir: &Hir) -> Option<Node> {
     let all = |parts: &[Hir]| parts.iter().map(node).collect::<Option<Vec<Node>>>();
     Some(match hir.kind() {
-        // An anchor amid a text is none that a text can be made for: `Pattern::holds` will say so.
+        // No text can be made for an anchor in the middle of one: `Pattern::holds` will say so.
         HirKind::Empty | HirKind::Look(Look::Start | Look::End) => Node::Text(String::new()),
         HirKind::Look(_) => return None,
         HirKind::Literal(literal) => Node::Text(str::from_utf8(&literal.0).ok()?.to_owned()),

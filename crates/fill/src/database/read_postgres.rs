@@ -173,7 +173,7 @@ fn rules(
     Ok(())
 }
 
-/// The columns of these numbers; nothing if one is none, but an expression.
+/// The columns of these numbers; nothing if one stands for an expression.
 fn columns_of(numbers: &BTreeMap<String, usize>, list: &str) -> Option<Vec<usize>> {
     list.split(',').map(|number| numbers.get(number).copied()).collect()
 }

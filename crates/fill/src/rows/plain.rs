@@ -475,7 +475,7 @@ impl Plain {
 }
 
 /// The last time that is made of a column: the second or day before `until`, or the last one that it has, if that is
-/// later. Of what is no time there is none.
+/// later. A column of another type has none.
 fn last_of(of: &Type, learned: &Learned, until: i64) -> f64 {
     let before = match of {
         Type::Date => (until / DAY - 1) as f64,

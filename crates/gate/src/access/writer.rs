@@ -154,7 +154,8 @@ impl Writer {
     }
 }
 
-/// Opens a file to be appended to, and makes it where there is none: addresses of clients are nobody else's to read.
+/// Opens a file to be appended to, and makes it where there is none. It holds addresses of clients: only its owner
+/// and group may read it.
 fn open(path: &Path) -> io::Result<File> {
     lines::open(path, 0o640)
 }

@@ -27,7 +27,7 @@ impl RateText {
     /// Reads a rate.
     ///
     /// # Errors
-    /// In words, when it is none or not above 0.
+    /// In words, when it is not a rate, or not above 0.
     pub fn parse(text: &str) -> Result<Self, String> {
         let rate = Self::read(text);
         let meant =

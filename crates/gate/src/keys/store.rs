@@ -104,7 +104,7 @@ impl Store {
     /// Makes a key; it and its number. The key is kept nowhere.
     ///
     /// # Errors
-    /// When a value is none that a key may have, or the file cannot be written.
+    /// When a key may not have one of the values, or the file cannot be written.
     pub fn add(&mut self, new: &NewKey, stamp: &Stamp) -> Result<(String, u64), StoreError> {
         if let Some(tiers) = self.tiers()?
             && !new.tier.is_empty()

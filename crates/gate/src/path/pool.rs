@@ -344,7 +344,7 @@ mod tests {
         assert!((0..9).all(|_| pools.choose(0, NONE, 0).0 != 0));
     }
 
-    /// A connection that is open to a plain server is none to the same address by TLS, or under another name.
+    /// A connection to a server without TLS is not used for the same address with TLS, or under another name.
     #[test]
     fn a_server_that_speaks_tls_from_now_on_is_another() {
         let (mut pools, health) = pools(&[1], Balance::RoundRobin);

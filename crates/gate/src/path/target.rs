@@ -77,7 +77,7 @@ pub(super) fn read<'a>(head: &RequestHead<'a>, forms: &'a mut Forms) -> Result<T
     Ok(Target { path, decoded, cut, query, authority, host })
 }
 
-/// Whether an escape of a query is none, or stands for NUL.
+/// Whether an escape of a query is malformed, or stands for NUL.
 fn has_bad_escape(query: &[u8]) -> bool {
     let bad = |unit| !matches!(unit, Ok(Unit { byte: 1.., .. }) | Ok(Unit { escaped: false, .. }));
     query.contains(&b'%') && units(query).any(bad)

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::tree::PathTree;
 use super::{Facts, Host, Problem, Route};
 
-/// Bytes of the longest name that DNS has; a longer host is none of a route's.
+/// Bytes of the longest name that DNS has; no route has a longer host.
 const LONGEST_HOST: usize = 255;
 
 /// The routes of a policy by host and path. A route's number here is its place in the order in which routes are tried.

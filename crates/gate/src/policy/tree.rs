@@ -16,7 +16,7 @@ pub(crate) struct PathTree {
     any_case: bool,
 }
 
-/// Bytes of a segment in which letters of either case are the same; a longer one is none of a pattern's then.
+/// Bytes of a segment in which letters of either case are the same; no pattern has a longer one then.
 const LONGEST_SEGMENT: usize = 255;
 
 /// What patterns are alike up to some segment.

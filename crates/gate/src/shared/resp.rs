@@ -50,7 +50,7 @@ pub(super) fn write_command(out: &mut Vec<u8>, words: &[&[u8]]) {
 /// Takes a reply off `input`; `None` where it is not there whole, with `input` as it was.
 ///
 /// # Errors
-/// Where the bytes are none of a reply, or it is out of all bounds.
+/// Where the bytes are not a reply, or it is larger than any that is expected.
 pub fn read_reply(input: &mut &[u8]) -> Result<Option<Reply>, RespError> {
     let mut rest = *input;
     let reply = read(&mut rest, 0)?;

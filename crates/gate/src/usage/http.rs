@@ -95,7 +95,7 @@ fn in_time(until: Instant) -> Result<(), String> {
     }
 }
 
-/// Why a connection failed: the system's reason for a time-out is none for people.
+/// Why a connection failed: what the system says of a time-out (`Resource temporarily unavailable`) tells people nothing.
 fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {

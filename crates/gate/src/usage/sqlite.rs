@@ -264,7 +264,7 @@ pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result
 }
 
 /// Requests that each key was let through in a period, for quotas that a process begins in the middle of. What was counted
-/// after it, by a clock that was ahead, is none of it.
+/// after it, by a clock that was ahead, is left out.
 ///
 /// # Errors
 /// As [`read`].

@@ -2,7 +2,7 @@
 
 /// Whether a whole value is the number of a payment card, perhaps with blanks or hyphens between groups: an issuer's range
 /// (ISO/IEC 7812) and a check digit that is right. Of other numbers of these lengths one in fifty is taken for one. Visa's of
-/// 13 digits are none: none is valid any more, and numbers of goods (EAN-13) look the same.
+/// 13 digits do not count: none is valid any more, and numbers of goods (EAN-13) look the same.
 pub fn is_card_number(value: &str) -> bool {
     const LONGEST_WRITTEN: usize = 23;
     let begins = value.starts_with(|c: char| c.is_ascii_digit());

@@ -35,7 +35,7 @@ impl Endpoint {
     /// The place that a URL names: a server's, its `/debug/pprof`, or one profile's.
     ///
     /// # Errors
-    /// When it is no URL of http or https, or a header is none.
+    /// When it is not a URL of http or https, or a header has no colon.
     pub fn parse(text: &str, headers: &[String]) -> Result<Self, Failure> {
         let mut base = Destination::parse(text)?.url;
         if matches!(base.path(), "" | "/") {

@@ -97,7 +97,7 @@ pub(super) fn mean_unit(name: &str) -> Option<&'static str> {
     unit_behind(name, |rest| MEAN.contains(&rest))
 }
 
-/// The unit at the end of a name whose rest is named so. The `s` of a plural, as in `means`, is none.
+/// The unit at the end of a name whose rest is named so. The `s` of a plural, as in `means`, is not a unit.
 fn unit_behind(name: &str, is_named: impl Fn(&str) -> bool) -> Option<&'static str> {
     let plural = name.trim_end_matches(|c: char| !c.is_alphanumeric());
     let plural =

@@ -1,4 +1,4 @@
-//! Rates that a reload changes, and days that end: what is reported under the name of one is none of another.
+//! Rates that a reload changes, and days that end: what is reported under the name of one does not count for another.
 
 use super::*;
 use crate::policy::{Limits, Tier};
