@@ -7,7 +7,6 @@ mod inputs;
 pub mod json;
 mod latest;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::{Curve, Run};
@@ -141,8 +140,8 @@ impl Compared {
 
     /// Writes charts and page into `dir`; whether all could be.
     pub fn write(&self, dir: &Path) -> bool {
-        if let Err(error) = fs::create_dir_all(dir) {
-            eprintln!("plimsoll: cannot make the folder {}: {error}", dir.display());
+        if let Err(failure) = output::make_folder(dir) {
+            eprintln!("plimsoll: {failure}");
             return false;
         }
         let title = verdict::diff::title(&self.diff.names);
