@@ -279,6 +279,8 @@ impl<N: Net> Handler<N> for Worker {
         }
         if now >= self.next_sweep_ns {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
+            // It looks at all connections: what the batch has sent does not wait for that.
+            net.hand_over();
             self.sweep(net, now);
         }
         if self.drained(now) && self.cut_all(net) == 0 {
@@ -317,6 +319,10 @@ mod tests {
         };
         let times = [1, 15, 16, 31, 48].map(|events| batch(&mut worker, events));
         assert_eq!(times, [0, 0, 1, 1, 3], "a batch begins to count at its own first event");
+        let before = net.handed_over;
+        net.now += SWEEP_NS;
+        worker.tick(&mut net);
+        assert_eq!(net.handed_over - before, 1, "it does not wait for the look at all deadlines");
     }
 
     #[test]
