@@ -28,19 +28,38 @@ impl<'a> Headers<'a> {
 
     /// The value of the first field called `name`, without regard to case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.all(name).next()
     }
 
     /// The values of all fields called `name`, without regard to case.
     pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
-        let named = move |(known, _): &(&str, &[u8])| known.eq_ignore_ascii_case(name);
-        self.iter().filter(named).map(|(_, value)| value)
+        let mut rest = self.lines;
+        std::iter::from_fn(move || {
+            while !rest.is_empty() {
+                let (line, after) = rest.split_at(text_run(rest, 0));
+                rest = &after[2..];
+                if let Some(value) = value_of(line, name) {
+                    return Some(value);
+                }
+            }
+            None
+        })
     }
 
     /// Whether there is no field at all.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
+}
+
+/// The value of a field line that is called `name`. Where its colon would be is looked at first: nothing else is read of most lines
+/// that are called otherwise.
+#[inline]
+fn value_of<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let (own, rest) = line.split_at_checked(name.len())?;
+    let value = rest.strip_prefix(b":")?;
+    // A name has no colon, whatever is asked for.
+    (own.eq_ignore_ascii_case(name.as_bytes()) && !own.contains(&b':')).then(|| trim(value))
 }
 
 impl fmt::Debug for Headers<'_> {
@@ -100,7 +119,10 @@ mod tests {
     fn look_ups_disregard_case() {
         let headers = Headers::new(LINES);
         assert_eq!(headers.get("HOST"), Some(&b"a"[..]));
-        assert_eq!(headers.get("hos"), None);
+        for other in ["hos", "host ", "", "x-empty:", "set-cookie:  a=b; c \t"] {
+            assert_eq!(headers.get(other), None, "{other}");
+        }
+        assert_eq!(Headers::new(b"a:b:c\r\n").get("a:b"), None);
         assert_eq!(headers.all("SET-COOKIE").count(), 2);
         assert_eq!(headers.all("x-empty").collect::<Vec<_>>(), [b""]);
     }
