@@ -1,4 +1,4 @@
-//! Replaces a running gateway without losing a connection: the new one gets the listening sockets of the earlier one,
+//! Replaces a running gateway without refusing a client: the new one gets the listening sockets of the earlier one,
 //! which then ends as if it had been asked to stop.
 //!
 //! They talk over a Unix socket beside the store, which only its owner may use: `FILE.PORT.sock`, with the port of the
