@@ -54,13 +54,7 @@ pub(super) fn check<'a>(
     if connection.too_many() {
         return Err(Fault::Options);
     }
-    if !head.expect_continue
-        && head.version_minor == 1
-        && head
-            .headers
-            .get("expect")
-            .is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
-    {
+    if head.expects && !head.expect_continue && head.version_minor == 1 {
         return Err(Fault::Expectation);
     }
     let key = key::find(source, &head.headers, head.query, &mut room.key)?;
