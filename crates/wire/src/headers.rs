@@ -4,6 +4,7 @@
 //! of most responses in a load are never looked up, so a table of them would be wasted work.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::bytes::{text_run, token_run, trim};
 
@@ -44,6 +45,24 @@ impl<'a> Headers<'a> {
             }
             None
         })
+    }
+
+    /// For each name the fields from the first to the last that are called so, found in one walk: in them, look-ups of that
+    /// name find what they find in all. For who looks up several names that most heads do not have.
+    pub fn parts<const N: usize>(&self, names: [&str; N]) -> [Self; N] {
+        let mut found = [const { None::<Range<usize>> }; N];
+        let mut at = 0;
+        while at < self.lines.len() {
+            let end = text_run(self.lines, at);
+            let after = end + 2;
+            for (part, name) in found.iter_mut().zip(names) {
+                if value_of(&self.lines[at..end], name).is_some() {
+                    part.get_or_insert(at..after).end = after;
+                }
+            }
+            at = after;
+        }
+        found.map(|part| part.map(|part| Self::new(&self.lines[part])).unwrap_or_default())
     }
 
     /// Whether there is no field at all.
@@ -125,6 +144,19 @@ mod tests {
         assert_eq!(Headers::new(b"a:b:c\r\n").get("a:b"), None);
         assert_eq!(headers.all("SET-COOKIE").count(), 2);
         assert_eq!(headers.all("x-empty").collect::<Vec<_>>(), [b""]);
+    }
+
+    #[test]
+    fn a_part_has_all_fields_of_its_name() {
+        let headers = Headers::new(b"Host: a\r\nB: 1\r\nC:\r\nb: 2\r\nD: 3\r\nE: 4\r\n");
+        let names = ["b", "HOST", "e", "x", "", "c"];
+        let parts = headers.parts(names);
+        for (part, name) in parts.iter().zip(names) {
+            assert_eq!(part.all(name).collect::<Vec<_>>(), headers.all(name).collect::<Vec<_>>());
+        }
+        let fields = |part: &Headers<'_>| part.iter().count();
+        assert_eq!(parts.each_ref().map(fields), [3, 1, 1, 0, 0, 1]);
+        assert!(Headers::default().parts(["a"])[0].is_empty());
     }
 
     #[test]
