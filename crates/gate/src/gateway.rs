@@ -43,7 +43,7 @@ pub use control::{Control, Standing};
 pub use error::GatewayError;
 pub use fixed_settings::Reloaded;
 use listener_certificates::ListenerCertificates;
-use neighbours::{Neighbours, is_alive};
+use neighbours::{Neighbours, is_alive, not_started};
 use quota_writes::QuotaWrites;
 use takeover::{EarlierGateway, Sockets, TakeoverSocket};
 use takeover_usage::NotingSink;
@@ -126,7 +126,8 @@ impl Gateway {
             Control::new(setup, &config, &text, built, &store, beside)?;
         kept_threads.into_iter().for_each(|note| control.note_kept_threads(note));
         let (current, health) = (Arc::clone(&control.current), Arc::clone(&control.health));
-        let gate = Gate::start(options, current, health).map_err(GatewayError::Path)?;
+        let gate = Gate::start(options, current, health)
+            .map_err(|error| not_started(error, &store, earlier.is_some()))?;
         control.count_by(gate.reader());
         let admin = match control.admin_address() {
             Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),
