@@ -43,7 +43,7 @@ pub use control::{Control, Standing};
 pub use error::GatewayError;
 pub use fixed_settings::Reloaded;
 use listener_certificates::ListenerCertificates;
-use neighbours::{Neighbours, is_alive};
+use neighbours::{Neighbours, is_alive, not_started};
 use quota_writes::QuotaWrites;
 use takeover::{EarlierGateway, Sockets, TakeoverSocket};
 use takeover_usage::NotingSink;
@@ -103,12 +103,13 @@ impl Gateway {
     /// # Errors
     /// When the configuration is wrong, an address is taken, or a file cannot be used. Nothing is left running then.
     pub fn start(setup: Setup) -> Result<Self, GatewayError> {
-        let (config, text) = control::read(&setup)?;
+        let (mut config, text) = control::read(&setup)?;
         let built = control::built(&config, &text, setup.file.as_deref())?;
         let file = setup.file.clone();
         let written = Written { text: &text, file: file.as_deref() };
         let store = store_of(&config);
         let (earlier, mut given) = given(&setup, &built, &store)?;
+        let kept_threads = given.keep_threads(&mut config);
         let mut listeners = listeners(&built.listeners, &config, written)?;
         for (listener, (_, sockets)) in listeners.iter_mut().zip(&given.listeners) {
             listener.sockets.clone_from(sockets);
@@ -123,8 +124,10 @@ impl Gateway {
         let beside = Beside { log: log.clone(), link: link.clone(), shown };
         let (control, collector, reporter) =
             Control::new(setup, &config, &text, built, &store, beside)?;
+        kept_threads.into_iter().for_each(|note| control.note_kept_threads(note));
         let (current, health) = (Arc::clone(&control.current), Arc::clone(&control.health));
-        let gate = Gate::start(options, current, health).map_err(GatewayError::Path)?;
+        let gate = Gate::start(options, current, health)
+            .map_err(|error| not_started(error, &store, earlier.is_some()))?;
         control.count_by(gate.reader());
         let admin = match control.admin_address() {
             Some(address) => Some(admin::serve(address, given.admin.take(), Arc::clone(&control))?),

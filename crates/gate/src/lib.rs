@@ -18,6 +18,7 @@ pub mod health;
 pub mod keys;
 mod limits;
 mod lines;
+mod locks;
 pub mod path;
 pub mod policy;
 pub mod shared;

@@ -48,7 +48,7 @@ pub struct GateUsageRow {
     pub bytes_out: u64,
     /// Latency of forwarded requests, from admission to the last byte: mean.
     pub mean_ns: Nanos,
-    /// Median, at most 12.5 % above the truth.
+    /// Median, interpolated within a bucket of a histogram: at most 12.5 % off the truth.
     pub p50_ns: Nanos,
     /// 99th percentile, likewise.
     pub p99_ns: Nanos,

@@ -36,6 +36,7 @@ pub(crate) enum Section {
 pub(crate) struct Facts {
     pub(crate) length: Option<u64>,
     pub(crate) chunked: bool,
+    pub(crate) expects: bool,
     pub(crate) expect_continue: bool,
     close: bool,
     keep_alive: bool,
@@ -71,6 +72,7 @@ impl Facts {
         match name.len() {
             4 if is(b"host") => self.host(section, name, trim(value)),
             6 if is(b"expect") => {
+                self.expects = true;
                 self.expect_continue |= trim(value).eq_ignore_ascii_case(b"100-continue");
                 Ok(())
             }
@@ -249,6 +251,20 @@ mod tests {
         for bad in ["", "+1", "-1", "1 2", "1,1", "0x1", "1.0", "\u{0661}"] {
             assert!(decimal(bad.as_bytes()).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn an_expectation_is_noticed_whatever_it_asks_for() {
+        let seen = |fields: [(&[u8], &[u8]); 2]| {
+            let mut facts = Facts::default();
+            for (name, value) in fields {
+                facts.field(Section::Request, name, value).unwrap();
+            }
+            (facts.expects, facts.expect_continue)
+        };
+        assert_eq!(seen([(b"Accept", b"100-continue"), (b"Expected", b"a")]), (false, false));
+        assert_eq!(seen([(b"EXPECT", b" 200-ok"), (b"Host", b"a")]), (true, false));
+        assert_eq!(seen([(b"Expect", b"a"), (b"Expect", b"100-Continue ")]), (true, true));
     }
 
     #[test]

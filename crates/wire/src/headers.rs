@@ -4,6 +4,7 @@
 //! of most responses in a load are never looked up, so a table of them would be wasted work.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::bytes::{text_run, token_run, trim};
 
@@ -28,19 +29,56 @@ impl<'a> Headers<'a> {
 
     /// The value of the first field called `name`, without regard to case.
     pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        self.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        self.all(name).next()
     }
 
     /// The values of all fields called `name`, without regard to case.
     pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
-        let named = move |(known, _): &(&str, &[u8])| known.eq_ignore_ascii_case(name);
-        self.iter().filter(named).map(|(_, value)| value)
+        let mut rest = self.lines;
+        std::iter::from_fn(move || {
+            while !rest.is_empty() {
+                let (line, after) = rest.split_at(text_run(rest, 0));
+                rest = &after[2..];
+                if let Some(value) = value_of(line, name) {
+                    return Some(value);
+                }
+            }
+            None
+        })
+    }
+
+    /// For each name the fields from the first to the last that are called so, found in one walk: in them, look-ups of that
+    /// name find what they find in all. For who looks up several names that most heads do not have.
+    pub fn parts<const N: usize>(&self, names: [&str; N]) -> [Self; N] {
+        let mut found = [const { None::<Range<usize>> }; N];
+        let mut at = 0;
+        while at < self.lines.len() {
+            let end = text_run(self.lines, at);
+            let after = end + 2;
+            for (part, name) in found.iter_mut().zip(names) {
+                if value_of(&self.lines[at..end], name).is_some() {
+                    part.get_or_insert(at..after).end = after;
+                }
+            }
+            at = after;
+        }
+        found.map(|part| part.map(|part| Self::new(&self.lines[part])).unwrap_or_default())
     }
 
     /// Whether there is no field at all.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
+}
+
+/// The value of a field line that is called `name`. Where its colon would be is looked at first: nothing else is read of most lines
+/// that are called otherwise.
+#[inline]
+fn value_of<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let (own, rest) = line.split_at_checked(name.len())?;
+    let value = rest.strip_prefix(b":")?;
+    // A name has no colon, whatever is asked for.
+    (own.eq_ignore_ascii_case(name.as_bytes()) && !own.contains(&b':')).then(|| trim(value))
 }
 
 impl fmt::Debug for Headers<'_> {
@@ -100,9 +138,25 @@ mod tests {
     fn look_ups_disregard_case() {
         let headers = Headers::new(LINES);
         assert_eq!(headers.get("HOST"), Some(&b"a"[..]));
-        assert_eq!(headers.get("hos"), None);
+        for other in ["hos", "host ", "", "x-empty:", "set-cookie:  a=b; c \t"] {
+            assert_eq!(headers.get(other), None, "{other}");
+        }
+        assert_eq!(Headers::new(b"a:b:c\r\n").get("a:b"), None);
         assert_eq!(headers.all("SET-COOKIE").count(), 2);
         assert_eq!(headers.all("x-empty").collect::<Vec<_>>(), [b""]);
+    }
+
+    #[test]
+    fn a_part_has_all_fields_of_its_name() {
+        let headers = Headers::new(b"Host: a\r\nB: 1\r\nC:\r\nb: 2\r\nD: 3\r\nE: 4\r\n");
+        let names = ["b", "HOST", "e", "x", "", "c"];
+        let parts = headers.parts(names);
+        for (part, name) in parts.iter().zip(names) {
+            assert_eq!(part.all(name).collect::<Vec<_>>(), headers.all(name).collect::<Vec<_>>());
+        }
+        let fields = |part: &Headers<'_>| part.iter().count();
+        assert_eq!(parts.each_ref().map(fields), [3, 1, 1, 0, 0, 1]);
+        assert!(Headers::default().parts(["a"])[0].is_empty());
     }
 
     #[test]

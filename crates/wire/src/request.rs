@@ -87,6 +87,8 @@ pub struct RequestHead<'a> {
     pub framing: Framing,
     /// Whether the client allows another request on the connection.
     pub keep_alive: bool,
+    /// Whether there is an `Expect` field, whatever it asks for.
+    pub expects: bool,
     /// Whether the client waits for a `100 Continue` before it sends the body.
     pub expect_continue: bool,
     /// Length of the head, from the request line to the empty line.
@@ -264,6 +266,7 @@ fn request_head<'a>(bytes: &'a [u8], head: &Head, framing: Framing) -> RequestHe
         headers: Headers::new(&bytes[head.fields..head.len - 2]),
         framing,
         keep_alive: head.facts.keep_alive(start.version_minor),
+        expects: head.facts.expects,
         expect_continue: head.facts.expect_continue && start.version_minor == 1,
         bytes: head.len,
     }

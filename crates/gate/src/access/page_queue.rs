@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Entry;
+use crate::locks::try_lock;
 
 /// Bytes of a page.
 const PAGE_BYTES: usize = 64 * 1024;
 /// Pages of each worker: 4 MiB, which are some ten thousand requests.
 const PAGES: usize = 64;
+/// From this fill on a page goes to the queue at the end of a batch: the batch that fills it has to wait for the queue.
+const NEARLY_FULL: usize = PAGE_BYTES / 8 * 7;
 /// How long a request may wait in a page that does not fill up.
 const HAND_OVER_NS: u64 = 100_000_000;
 
@@ -96,7 +99,7 @@ impl PageQueue {
 }
 
 /// What a worker writes requests with. Allocates nothing once it is made, and holds a lock only while two pages change
-/// places.
+/// places. It waits for that lock only where one batch of events fills what is left of a nearly full page.
 #[derive(Debug)]
 pub struct PageWriter {
     queue: Arc<PageQueue>,
@@ -131,23 +134,29 @@ impl PageWriter {
         entry.write(&mut self.page);
     }
 
-    /// Hands over where something has waited long enough. To be called once a batch of events.
+    /// Hands over where something has waited long enough, or little room is left. To be called once a batch of events. Waits for
+    /// nobody: where somebody else moves pages at this moment, the next batch of events tries again.
     pub(crate) fn tick(&mut self, now_ns: u64) {
-        if now_ns >= self.next_ns {
-            self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
-            if !self.page.is_empty() {
-                self.hand_over();
-            }
+        if now_ns < self.next_ns && self.page.len() < NEARLY_FULL {
+            return;
         }
+        if !self.page.is_empty() {
+            let Some(mut pages) = try_lock(&self.queue.pages) else { return };
+            swap(&mut pages, &mut self.page);
+        }
+        self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
     }
 
-    /// Puts the page into the queue, if there is an empty one to go on with.
-    pub(crate) fn hand_over(&mut self) -> bool {
-        let mut pages = self.queue.pages();
-        let Some(empty) = pages.empty.pop() else { return false };
-        pages.full.push(std::mem::replace(&mut self.page, empty));
-        true
+    fn hand_over(&mut self) -> bool {
+        swap(&mut self.queue.pages(), &mut self.page)
     }
+}
+
+/// Puts a page into the queue, if there is an empty one to go on with.
+fn swap(pages: &mut Pages, page: &mut Vec<u8>) -> bool {
+    let Some(empty) = pages.empty.pop() else { return false };
+    pages.full.push(std::mem::replace(page, empty));
+    true
 }
 
 impl Drop for PageWriter {
@@ -176,6 +185,26 @@ mod tests {
             route: 7,
             texts: [b"GET", b"/a/long/path", b"h", b"", b"agent"],
         }
+    }
+
+    #[test]
+    fn a_batch_does_not_wait_for_who_moves_pages() {
+        let queue = Arc::new(PageQueue::new(1.0));
+        let mut writer = PageWriter::new(Arc::clone(&queue));
+        writer.write(&entry(1));
+        let moving = queue.pages();
+        writer.tick(HAND_OVER_NS);
+        assert!(moving.full.is_empty());
+        drop(moving);
+        writer.tick(HAND_OVER_NS + 1);
+        assert_eq!(queue.take_full().len(), 1, "the next batch hands it over");
+        while writer.page.len() < NEARLY_FULL {
+            writer.tick(HAND_OVER_NS + 2);
+            assert!(queue.take_full().is_empty(), "it is not due, and has room");
+            writer.write(&entry(2));
+        }
+        writer.tick(HAND_OVER_NS + 2);
+        assert_eq!(queue.take_full().len(), 1, "little room is left");
     }
 
     /// A thread that never takes a page: what finds no room is counted, and the rest is there in order.

@@ -154,8 +154,8 @@ fn usage(policy: &Policy, sums: &BTreeMap<(u64, u32), Sum>) -> Vec<Value> {
     let row = |(&(key, route), sum): (&(u64, u32), &Sum)| {
         json!({"key": key, "route": policy.route_name(route), "forwarded": sum.forwarded,
             "refused": refused(sum), "statuses": sum.statuses, "bytes_in": sum.bytes_in, "bytes_out": sum.bytes_out,
-            "upstream_failed": sum.upstream_failed, "p50_ns": sum.latency.at_quantile(0.5),
-            "p99_ns": sum.latency.at_quantile(0.99)})
+            "upstream_failed": sum.upstream_failed, "p50_ns": sum.latency.interpolated(0.5),
+            "p99_ns": sum.latency.interpolated(0.99)})
     };
     rows.into_iter().take(ROWS).map(row).collect()
 }

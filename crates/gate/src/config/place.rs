@@ -13,9 +13,6 @@ const SENTENCE: usize = 1000;
 /// What comes before the kind of value that was expected.
 const EXPECTED: &str = ", expected ";
 
-/// Settings of the whole: TOML takes them for one of a table where they stand below its name.
-const OF_THE_WHOLE: [&str; 4] = ["loadline", "gateways", "authorities", "workers"];
-
 /// What is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
@@ -44,9 +41,10 @@ impl ConfigError {
         let mut what = in_words(&masked(message.trim()), "a table").replace('\n', ": ");
         let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         if message.starts_with("unknown field")
-            && let Some(name) = quoted.first().filter(|name| OF_THE_WHOLE.contains(name))
+            && let Some(name) = quoted.first()
+            && let Some(place) = belongs(name)
         {
-            what = format!("`{name}` belongs above the first [table] of the file");
+            what = format!("`{name}` belongs {place}");
         } else if let (true, Some((wrong, known))) = (is_name(message), quoted.split_first())
             && let Some(near) = nearest(wrong, known.iter().copied())
         {
@@ -81,6 +79,19 @@ fn shortened(sentence: &str) -> Cow<'_, str> {
     let begin: String = sentence.chars().take(SENTENCE / 2).collect();
     let end: String = sentence.chars().skip(count - SENTENCE / 2).collect();
     format!("{begin}…{end}").into()
+}
+
+/// Where a setting has its place that is often written elsewhere.
+fn belongs(name: &str) -> Option<&'static str> {
+    match name {
+        // Settings of the whole: TOML takes them for one of a table where they stand below its name.
+        "loadline" | "gateways" | "authorities" | "workers" | "busy_poll" => {
+            Some("above the first [table] of the file")
+        }
+        // A flag has the same name.
+        "store" => Some("below [keys]"),
+        _ => None,
+    }
 }
 
 /// Whether a message of the TOML parser is about a name, and quotes those that there are.
@@ -179,6 +190,25 @@ mod tests {
         assert!(said.len() < 2 * SENTENCE, "{}", said.len());
         assert!(said.starts_with("line 1, column 1: unknown field `bbb"), "{said}");
         assert!(said.contains("`listen`"), "{said}");
+    }
+
+    #[test]
+    fn a_setting_out_of_its_place_and_a_name_are_told_apart() {
+        for (text, words) in [
+            ("store = \"gate.db\"", "`store` belongs below [keys]"),
+            ("[admin]\nstore = \"gate.db\"", "`store` belongs below [keys]"),
+            (
+                "[keys]\nbusy_poll = \"9us\"",
+                "`busy_poll` belongs above the first [table] of the file",
+            ),
+            ("tiers = []", "unknown field `tiers`: did you mean `tier`?"),
+            // Half the letters of `shared` differ.
+            ("stores = 1", "unknown field `stores`, expected one of `listen`"),
+        ] {
+            let error = toml::from_str::<crate::config::Config>(text).unwrap_err();
+            let said = ConfigError::of_toml(text, &error).what;
+            assert!(said.starts_with(words), "{said}");
+        }
     }
 
     #[test]

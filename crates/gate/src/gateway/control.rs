@@ -75,7 +75,7 @@ pub(super) struct Changing {
     /// The store has, or had, a key: revoked ones count, so that revoking the last one opens nothing.
     pub(super) has_keys: bool,
     /// What came of the start, or of the last reload.
-    outcome: Reloaded,
+    pub(super) outcome: Reloaded,
     /// Policies that are no longer in force, and by which some thread may still go.
     former: Vec<Arc<Policy>>,
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::REPORT_EVERY_S;
 use super::config_files::{TOKEN_MOST, read_text};
+use super::control::Control;
 use crate::config::{Built, Config, ListenerSettings};
 
 /// What came of a configuration that was put in force while the gateway runs.
@@ -55,6 +56,15 @@ impl Fixed {
     pub(super) fn waiting(&self, later: &Self) -> Vec<&'static str> {
         let pairs = self.0.iter().zip(&later.0);
         pairs.filter(|(own, other)| own != other).map(|(own, _)| own.0).collect()
+    }
+}
+
+impl Control {
+    /// Notes that the number of threads that was asked for is not the one in force: a gateway that takes over keeps the number.
+    pub(super) fn note_kept_threads(&self, note: String) {
+        let mut changing = self.changing();
+        changing.outcome.waits_for_restart.push("workers");
+        changing.outcome.notes.push(note);
     }
 }
 

@@ -1,11 +1,10 @@
 //! Changes of keys: made here, and by other processes on the same store.
 
-use std::sync::TryLockError;
-
 use super::GatewayError;
 use super::control::{Changing, Control, unix_s};
 use super::loading::follow;
 use crate::keys::{NewKey, Stamp, Store, StoreError};
+use crate::locks::try_lock;
 use crate::policy::State;
 
 /// Changes that are read at once.
@@ -64,11 +63,7 @@ impl Control {
     /// As [`Self::follow_store`], and has policies that nobody goes by any longer forgotten; where somebody makes or lists
     /// changes meanwhile, the next look does.
     pub(super) fn look(&self) -> Result<(), GatewayError> {
-        let mut changing = match self.changing.try_lock() {
-            Ok(changing) => changing,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
+        let Some(mut changing) = try_lock(&self.changing) else { return Ok(()) };
         self.forget_former(&mut changing);
         self.take_in(&mut changing)
     }

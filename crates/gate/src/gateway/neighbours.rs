@@ -3,6 +3,7 @@
 //! They are found without sending them anything. `troubles` says what follows from one.
 
 use std::fs;
+use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 
+use super::GatewayError;
+use super::takeover::place;
 use super::troubles::file_at;
+use crate::path::StartError;
 
 /// What distinguishes other gateways from this one.
 #[derive(Debug)]
@@ -60,12 +64,47 @@ pub(super) fn is_alive(place: &Path) -> bool {
     asked.is_err_and(|error| Errno::from_io_error(&error) == Some(Errno::PROTOTYPE))
 }
 
+/// Why the data path did not start. A gateway that was to run beside one of the same store and port may have been meant to
+/// replace it.
+pub(super) fn not_started(error: StartError, store: &Path, takes_over: bool) -> GatewayError {
+    if !takes_over
+        && let StartError::Listen { address, cause } = &error
+        && cause.kind() == io::ErrorKind::AddrInUse
+        && is_alive(&place(store, address.port()))
+    {
+        return GatewayError::File(format!(
+            "{error}, or take the place of the gateway that runs with this port and store: --take-over"
+        ));
+    }
+    GatewayError::Path(error)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
     use std::os::unix::net::UnixListener;
 
     use super::*;
-    use crate::gateway::takeover::place;
+
+    #[test]
+    fn who_meets_a_gateway_of_the_store_is_told_how_to_replace_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("gate.db");
+        let said = |port: u16, errno: Errno, takes_over: bool| {
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            let error = StartError::Listen { address, cause: errno.into() };
+            not_started(error, &store, takes_over).to_string()
+        };
+        assert!(said(1, Errno::ADDRINUSE, false).ends_with("choose another with --listen"));
+        let _running = UnixListener::bind(place(&store, 1)).unwrap();
+        let replaces = |said: String| said.contains("another with --listen, or take the place");
+        assert!(replaces(said(1, Errno::ADDRINUSE, false)));
+        let others =
+            [(1, Errno::ADDRINUSE, true), (1, Errno::ACCESS, false), (2, Errno::ADDRINUSE, false)];
+        for (port, errno, takes_over) in others {
+            assert!(!replaces(said(port, errno, takes_over)), "{port} {errno} {takes_over}");
+        }
+    }
 
     #[test]
     fn who_waits_at_another_place_of_the_store_is_found() {

@@ -1,4 +1,4 @@
-//! Replaces a running gateway without losing a connection: the new one gets the listening sockets of the earlier one,
+//! Replaces a running gateway without refusing a client: the new one gets the listening sockets of the earlier one,
 //! which then ends as if it had been asked to stop.
 //!
 //! They talk over a Unix socket beside the store, which only its owner may use: `FILE.PORT.sock`, with the port of the
@@ -18,9 +18,11 @@ use std::time::{Duration, Instant};
 
 use net::handing_over::{give, take};
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use super::GatewayError;
 use super::troubles::file_at;
+use crate::config::Config;
 
 /// How often a later gateway is looked for.
 const LOOK: Duration = Duration::from_millis(50);
@@ -55,6 +57,24 @@ pub(super) struct Sockets {
     pub(super) listeners: Vec<(SocketAddr, Vec<Arc<TcpListener>>)>,
     pub(super) admin: Option<TcpListener>,
     pub(super) io: Option<net::Io>,
+}
+
+impl Sockets {
+    /// Has a configuration ask for as many threads as the earlier gateway had of each listener: each thread has its socket. If
+    /// that changes it, what is to be said of it.
+    pub(super) fn keep_threads(&self, config: &mut Config) -> Option<String> {
+        let had = self.listeners.iter().map(|(_, own)| own.len()).find(|had| *had > 0)?;
+        let asked = config.workers.as_ref().map(|workers| *workers.get_ref());
+        let wanted = asked.unwrap_or_else(|| net::limits::allowed_cpus().len().max(1));
+        if had == wanted {
+            return None;
+        }
+        config.workers = Some(Spanned::new(0..0, had));
+        Some(format!(
+            "threads of each listener: {had}, as the gateway had that was taken over, and not {wanted}: a start without \
+             --take-over changes that"
+        ))
+    }
 }
 
 /// The earlier gateway, which still serves.

@@ -4,11 +4,12 @@
 //! that is new in the store was reported by the other gateway and has to be added.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use super::control::Control;
 use super::loading::Used;
 use crate::limits::Periods;
+use crate::locks::try_lock;
 use crate::usage::{Batch, Sink};
 
 /// Requests that were let through, by the numbers of their keys and the names of their routes.
@@ -90,12 +91,8 @@ impl Control {
 
     /// Whether what an earlier gateway lets through is still to be added. Waits for nobody.
     pub(super) fn awaits_used(&self) -> bool {
-        match self.awaited.try_lock() {
-            Ok(awaited) => awaited.is_some(),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().is_some(),
-            // Nobody holds it for long but who counts what is awaited.
-            Err(TryLockError::WouldBlock) => true,
-        }
+        // Nobody holds it for long but who counts what is awaited.
+        try_lock(&self.awaited).is_none_or(|awaited| awaited.is_some())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Owns the order of checks. `target`, `key` and `fields` read the head, the policy decides, `request` writes.
 
 use net::Net;
-use wire::{Framing, RequestHead};
+use wire::{Framing, Headers, RequestHead};
 
 use super::client::{Client, Exchange};
 use super::fields::{self, Connection};
@@ -19,11 +19,31 @@ use super::worker::Worker;
 use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
+/// The header fields that are looked up in every request. Most requests have few of them, so that one walk over all fields does
+/// for all look-ups.
+struct LookedUp<'a> {
+    via: Headers<'a>,
+    connection: Headers<'a>,
+    authorization: Headers<'a>,
+    /// By the name that keys have of their own.
+    key: Headers<'a>,
+}
+
+impl<'a> LookedUp<'a> {
+    fn of(headers: &Headers<'a>, source: &KeySource) -> Self {
+        let own = source.header.as_deref().unwrap_or_default();
+        let [via, connection, authorization, key] =
+            headers.parts(["via", "connection", "authorization", own]);
+        Self { via, connection, authorization, key }
+    }
+}
+
 /// A head that is in order.
 pub(super) struct Checked<'a> {
     pub(super) target: Target<'a>,
     pub(super) connection: Connection,
     pub(super) key: Found<'a>,
+    authorization: Headers<'a>,
     /// The protocol to change to that is asked for: the route says whether it may be.
     pub(super) upgrade: Option<&'a [u8]>,
     /// How many times the request may be forwarded, where that is to be counted.
@@ -38,8 +58,9 @@ pub(super) struct Room {
 }
 
 /// Checks a head as far as the policy is not needed for it.
-pub(super) fn check<'a>(
+fn check<'a>(
     head: &RequestHead<'a>,
+    looked_up: &LookedUp<'a>,
     source: &KeySource,
     room: &'a mut Room,
 ) -> Result<Checked<'a>, Fault> {
@@ -50,20 +71,15 @@ pub(super) fn check<'a>(
         return Err(Fault::Method);
     }
     let target = target::read(head, &mut room.target)?;
-    let connection = Connection::of(&head.headers);
+    let connection = Connection::of(&looked_up.connection);
     if connection.too_many() {
         return Err(Fault::Options);
     }
-    if !head.expect_continue
-        && head.version_minor == 1
-        && head
-            .headers
-            .get("expect")
-            .is_some_and(|value| !value.eq_ignore_ascii_case(b"100-continue"))
-    {
+    if head.expects && !head.expect_continue && head.version_minor == 1 {
         return Err(Fault::Expectation);
     }
-    let key = key::find(source, &head.headers, head.query, &mut room.key)?;
+    let authorization = looked_up.authorization;
+    let key = key::find(source, &looked_up.key, &authorization, head.query, &mut room.key)?;
     let may = connection.upgrade && head.version_minor == 1 && head.framing == Framing::None;
     let upgrade = if may { head.headers.get("upgrade") } else { None };
     // RFC 9110 section 7.6.2 has it counted of TRACE, which is not served, and of OPTIONS.
@@ -71,16 +87,16 @@ pub(super) fn check<'a>(
         "OPTIONS" => fields::max_forwards(&head.headers)?,
         _ => None,
     };
-    Ok(Checked { target, connection, key, upgrade, max_forwards })
+    Ok(Checked { target, connection, key, authorization, upgrade, max_forwards })
 }
 
 /// Whether `Authorization` ends here. Where no key is asked for, or the key was found elsewhere, other tokens are the upstream's.
-fn holds_key(head: &RequestHead<'_>, found: &Found<'_>, public: bool) -> bool {
-    let Some(key) = found.key else { return false };
-    if found.by_bearer {
+fn holds_key(checked: &Checked<'_>, public: bool) -> bool {
+    let Some(key) = checked.key.key else { return false };
+    if checked.key.by_bearer {
         return !public || is_like_key(key);
     }
-    head.headers.all("authorization").any(|value| bearer(value) == Some(key))
+    checked.authorization.all("authorization").any(|value| bearer(value) == Some(key))
 }
 
 impl Worker {
@@ -107,8 +123,9 @@ impl Worker {
         client.head_began_ns = 0;
         count(&self.counts().requests);
         self.note(client, head, now);
-        let returned = fields::passed(&head.headers, &self.policy.state().via);
-        let checked = match check(head, self.policy.key_source(), room) {
+        let looked_up = LookedUp::of(&head.headers, self.policy.key_source());
+        let returned = fields::passed(&looked_up.via, &self.policy.state().via);
+        let checked = match check(head, &looked_up, self.policy.key_source(), room) {
             Ok(_) if returned => return self.refuse_fault(net, client, head, Fault::Loop),
             Ok(checked) => checked,
             Err(fault) => return self.refuse_fault(net, client, head, fault),
@@ -203,7 +220,7 @@ impl Worker {
             rules: &route.request_headers,
             key_parameter: source.query.as_deref(),
             key_header: source.header.as_deref(),
-            drop_authorization: holds_key(head, &checked.key, route.public),
+            drop_authorization: holds_key(checked, route.public),
             key_id: key.map_or(0, Entry::id),
             owner: key.map(|key| keys.owner(key)).unwrap_or_default(),
             client: client.address.text(),

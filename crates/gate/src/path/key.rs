@@ -20,7 +20,8 @@ pub(super) struct Found<'a> {
     pub(super) by_bearer: bool,
 }
 
-/// Looks for the key. A parameter's value that has escapes is decoded into `room`.
+/// Looks for the key: `named` has the fields by the name that keys have of their own, `authorization` those by that name. A
+/// parameter's value that has escapes is decoded into `room`.
 ///
 /// A header of its own or the query parameter is meant for the gateway alone, so `Authorization` is then the
 /// upstream's and is passed on.
@@ -29,12 +30,13 @@ pub(super) struct Found<'a> {
 /// [`Fault::TwoKeys`] where two places hold different keys, or one of them is given twice.
 pub(super) fn find<'a>(
     source: &KeySource,
-    headers: &Headers<'a>,
+    named: &Headers<'a>,
+    authorization: &Headers<'a>,
     query: Option<&'a str>,
     room: &'a mut Vec<u8>,
 ) -> Result<Found<'a>, Fault> {
     let header = match &source.header {
-        Some(name) => only(headers.all(name))?,
+        Some(name) => only(named.all(name))?,
         None => None,
     };
     let parameter = match (&source.query, query) {
@@ -49,7 +51,7 @@ pub(super) fn find<'a>(
     if own.is_some() || !source.bearer {
         return Ok(Found { key: own, by_bearer: false });
     }
-    let key = only(headers.all("authorization"))?.and_then(bearer);
+    let key = only(authorization.all("authorization"))?.and_then(bearer);
     Ok(Found { key, by_bearer: key.is_some() })
 }
 
@@ -137,7 +139,8 @@ mod tests {
         let mut input = text.as_bytes();
         let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { panic!("{lines}") };
         let mut room = Vec::new();
-        let found = find(&KeySource::usual(), &head.headers, query, &mut room)?;
+        let all = &head.headers;
+        let found = find(&KeySource::usual(), all, all, query, &mut room)?;
         Ok((found.key.map(|key| String::from_utf8(key.to_vec()).unwrap()), found.by_bearer))
     }
 

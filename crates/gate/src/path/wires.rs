@@ -28,6 +28,8 @@ pub(super) struct Wires {
     pub(super) closed: Vec<u32>,
     /// Connections to upstreams that there are files for. One that is closed gives its own back.
     pub(super) files: usize,
+    /// How often what was sent was handed over before the end of a batch.
+    pub(super) handed_over: u32,
     /// Where clients come from next, and where each connection came from.
     pub(super) from: IpAddr,
     peers: Vec<IpAddr>,
@@ -41,6 +43,7 @@ impl Wires {
             connecting: Vec::new(),
             closed: Vec::new(),
             files: usize::MAX,
+            handed_over: 0,
             from: Ipv4Addr::LOCALHOST.into(),
             peers: Vec::new(),
         }
@@ -63,7 +66,9 @@ impl Net for Wires {
     fn handed_over(&self) -> Handed {
         Handed::default()
     }
-    fn hand_over(&mut self) {}
+    fn hand_over(&mut self) {
+        self.handed_over += 1;
+    }
     fn connect(&mut self, token: u32, route: &Route) -> io::Result<ConnId> {
         if matches!(route.to, Peer::Tcp(SocketAddr::V6(_))) {
             return Err(Errno::AFNOSUPPORT.into());

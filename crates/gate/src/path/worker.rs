@@ -30,6 +30,9 @@ use crate::usage::Local;
 pub(super) const UP: u32 = 1 << 31;
 /// Header lines of a request or a response at most.
 const HEADERS: usize = 128;
+/// Events after which what they caused to be sent is handed to the kernel: the first of a large batch need not wait until all of it
+/// is handled. A small batch is handed over as a whole at its end, with the wait for the next.
+const EVENTS_HANDED_OVER: u32 = 16;
 /// Bytes of a response's head at most.
 pub(super) const RESPONSE_LIMITS: Limits = Limits { head_bytes: 64 * 1024, headers: HEADERS };
 
@@ -57,8 +60,8 @@ pub(super) struct Worker {
     /// were last looked at; `None` before.
     pub(super) ends_looked_at: Option<(u32, i64)>,
     pub(super) next_sweep_ns: u64,
-    /// Whether something came since the last look at the time.
-    eventful: bool,
+    /// Events since the last look at the time, accepted connections included.
+    events: u32,
     /// Until when it looks for events without sleeping.
     busy_until_ns: u64,
     /// What responses say of the time.
@@ -103,7 +106,7 @@ impl Worker {
             shadows: Shadows::default(),
             ends_looked_at: None,
             next_sweep_ns: 0,
-            eventful: false,
+            events: 0,
             busy_until_ns: 0,
             date: Date::default(),
             draining_since_ns: None,
@@ -204,7 +207,7 @@ impl<N: Net> Handler<N> for Worker {
         let bounds = *self.policy.client();
         let now = net.now();
         count(&self.counts().accepted);
-        self.eventful = true;
+        self.events += 1;
         let ip = net.peer_address(conn).map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
         let tls = self.entrance.identity.as_ref().map(|identity| identity.accept());
         // Looked at first: an address at its limit must not cost another client its connection.
@@ -243,11 +246,14 @@ impl<N: Net> Handler<N> for Worker {
 
     #[inline]
     fn event(&mut self, net: &mut N, token: u32, event: Event<'_>) {
-        self.eventful = true;
         if token & UP == 0 {
             self.client_event(net, token, event);
         } else {
             self.up_event(net, token & !UP, event);
+        }
+        self.events += 1;
+        if self.events.is_multiple_of(EVENTS_HANDED_OVER) {
+            net.hand_over();
         }
     }
 
@@ -273,12 +279,14 @@ impl<N: Net> Handler<N> for Worker {
         }
         if now >= self.next_sweep_ns {
             self.next_sweep_ns = now.saturating_add(SWEEP_NS);
+            // It looks at all connections: what the batch has sent does not wait for that.
+            net.hand_over();
             self.sweep(net, now);
         }
         if self.drained(now) && self.cut_all(net) == 0 {
             return Next::Finished;
         }
-        if std::mem::take(&mut self.eventful) {
+        if std::mem::take(&mut self.events) > 0 {
             self.busy_until_ns = now.saturating_add(self.shared.busy_poll_ns);
         }
         if now < self.busy_until_ns {
@@ -292,8 +300,30 @@ impl<N: Net> Handler<N> for Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::wires::{Wires, accepts, worker_of};
+    use crate::path::wires::{Wires, accepts, receives, worker_of};
     use crate::policy::Upstream;
+
+    #[test]
+    fn what_a_large_batch_sends_is_handed_over_before_its_end() {
+        let upstream = Upstream::of("api", "127.0.0.1:1".parse().unwrap());
+        let (_shared, mut worker) = worker_of(Policy::open(upstream), None);
+        let mut net = Wires::new();
+        let client = accepts(&mut worker, &mut net).expect("there is room");
+        receives(&mut worker, &mut net, client, b"GET / HTTP/1.1\r\n");
+        worker.tick(&mut net);
+        let mut batch = |worker: &mut Worker, events: u32| {
+            let before = net.handed_over;
+            (0..events).for_each(|_| receives(worker, &mut net, client, b"A: b\r\n"));
+            worker.tick(&mut net);
+            net.handed_over - before
+        };
+        let times = [1, 15, 16, 31, 48].map(|events| batch(&mut worker, events));
+        assert_eq!(times, [0, 0, 1, 1, 3], "a batch begins to count at its own first event");
+        let before = net.handed_over;
+        net.now += SWEEP_NS;
+        worker.tick(&mut net);
+        assert_eq!(net.handed_over - before, 1, "it does not wait for the look at all deadlines");
+    }
 
     #[test]
     fn after_an_event_a_worker_looks_for_the_next_before_it_sleeps() {

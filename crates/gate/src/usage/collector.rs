@@ -361,8 +361,8 @@ fn note_second(seconds: &mut VecDeque<Second>, at_s: i64, sum: &Sum) {
         forwarded: sum.forwarded,
         refused: sum.refused,
         failed: failed.map(|(_, n)| n).sum(),
-        p50_ns: sum.latency.at_quantile(0.5),
-        p99_ns: sum.latency.at_quantile(0.99),
+        p50_ns: sum.latency.interpolated(0.5),
+        p99_ns: sum.latency.interpolated(0.99),
     });
     while seconds.len() > SECONDS_KEPT {
         seconds.pop_front();

@@ -1,9 +1,10 @@
 //! A worker's counts, and where it hands them over.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::table::Table;
+use crate::locks::try_lock;
 use crate::policy::{Outcome, Problem};
 
 /// How often counts are handed over.
@@ -105,13 +106,8 @@ impl Local {
         if now_ns < self.next_ns {
             return;
         }
-        match self.hub.queue.try_lock() {
-            Err(TryLockError::WouldBlock) => return,
-            Err(TryLockError::Poisoned(queue)) => {
-                swap(&mut queue.into_inner(), &mut self.table, &self.counts);
-            }
-            Ok(mut queue) => swap(&mut queue, &mut self.table, &self.counts),
-        }
+        let Some(mut queue) = try_lock(&self.hub.queue) else { return };
+        swap(&mut queue, &mut self.table, &self.counts);
         self.next_ns = now_ns.saturating_add(HAND_OVER_NS);
     }
 

@@ -334,6 +334,29 @@ fn a_later_gateway_has_listeners_of_its_own() {
     assert_eq!(status(&later, None), 200);
 }
 
+/// It said of another number of threads that it waits for a restart, and after the restart nothing.
+#[test]
+fn threads_that_a_take_over_keeps_are_said_to_be_others_than_asked_for() {
+    let (folder, api) = (TempDir::new().expect("a folder"), api());
+    let one = text(&folder, api.addr(), "").replace("127.0.0.1:0", &reserved().to_string());
+    let two = one.replace("workers = 1", "workers = 2");
+    let earlier = start(&folder, &one);
+    let waits = |gateway: &Gateway, text: &str| {
+        gateway.control().replace(text, "test").expect("it reloads").waits_for_restart
+    };
+    assert_eq!(waits(&earlier, &two), ["workers"]);
+    fs::write(folder.path().join("gate.toml"), &two).expect("written");
+    let later = take_over(&folder).expect("it takes over");
+    assert!(soon(|| earlier.is_replaced()));
+    assert_eq!(earlier.drain(), Vec::<String>::new());
+    let outcome = later.control().outcome();
+    assert_eq!((later.workers(), outcome.waits_for_restart), (1, vec!["workers"]));
+    let said = outcome.notes.iter().any(|note| note.contains("1, as the gateway had"));
+    assert!(said, "{:?}", outcome.notes);
+    assert_eq!(waits(&later, &two), ["workers"], "nor does a reload change it");
+    assert_eq!(waits(&later, &one), Vec::<&str>::new());
+}
+
 /// The gateway in the middle is taken over while the first still answers a request: the last one counts that too.
 #[test]
 fn quotas_outlive_two_take_overs_within_a_drain() {

@@ -73,8 +73,8 @@ pub struct GateArgs {
     /// Read the configuration again when it changes, or a load line, certificate, key or authority that it names
     #[arg(long)]
     pub watch: bool,
-    /// Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no
-    /// connection is lost. Other listeners may be added or left out
+    /// Take the listeners of the gateway that runs on the same first port and store, so that no client is refused; that one
+    /// ends once this one serves and its own requests are answered. Other listeners may be added or left out
     #[arg(long)]
     pub take_over: bool,
     /// Check the configuration and every file that a start needs, and start nothing: no port is bound

@@ -106,8 +106,8 @@ fn row(key: u64, route: &str, sum: &Sum) -> GateUsageRow {
         bytes_in: sum.bytes_in,
         bytes_out: sum.bytes_out,
         mean_ns: sum.latency_sum_ns / sum.forwarded.max(1),
-        p50_ns: sum.latency.at_quantile(0.5),
-        p99_ns: sum.latency.at_quantile(0.99),
+        p50_ns: sum.latency.interpolated(0.5),
+        p99_ns: sum.latency.interpolated(0.99),
     }
 }
 

@@ -1,0 +1,12 @@
+//! Locks for those who must not wait.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// The lock, where nobody holds it at this moment. A panic of who held it last is no reason to go without.
+pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
