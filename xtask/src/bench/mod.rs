@@ -41,6 +41,9 @@ const SHB: &str = "0.6.0";
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
+/// How many times longer than a turn's round a client runs that runs alone from its start to its end.
+const WHOLE_RUN: u32 = 3;
+
 /// Something that is measured, giving a few rows.
 struct Case {
     name: &'static str,
@@ -243,6 +246,11 @@ impl Bench {
 
     fn interleave<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {
         rounds::interleave(&clients, self.seconds, self.rounds)
+    }
+
+    /// Closed loops one after another, for so long that what a program does once, at its start and end, hardly counts.
+    fn one_after_another<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {
+        rounds::interleave(&clients, self.seconds * WHOLE_RUN, self.rounds)
     }
 
     fn take_turns<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {

@@ -43,7 +43,7 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
             bare("uring", 3)?,
             bare("epoll", 4)?,
         ];
-        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.take_turns(clients)?;
+        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.one_after_another(clients)?;
         let wrk = ("wrk", &wrk);
         let what = |io, figure| format!("keep-alive, {io}, c={connections}: {figure}");
         rows.extend([
@@ -66,7 +66,7 @@ pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
         let ours = bench.client(&format!("-t1 -c{connections}"), &second)?;
         let bare = bench.bare_loop("uring", connections, None, &third)?;
         let clients = [Client::wrk(connections, &first), ours, bare];
-        let [wrk, ours, bare] = bench.take_turns(clients)?;
+        let [wrk, ours, bare] = bench.one_after_another(clients)?;
         let what = |figure| format!("keep-alive, nginx, c={connections}: {figure}");
         rows.extend([
             ratio(what("CPU over wrk's"), &ours, ("wrk", &wrk), Reach::AtMost(0.88)),

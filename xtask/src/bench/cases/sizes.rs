@@ -111,15 +111,22 @@ pub fn before(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Short responses of the program's own server.
+/// Short responses of the program's own server; and the bare loop, below which the program cannot be.
 pub fn short(bench: &Bench) -> Result<Vec<Row>> {
-    let [first, second] = bench.targets::<2>()?;
+    let [first, second, third] = bench.targets::<3>()?;
     let mut rows = Vec::new();
     for (connections, reach) in [(100, 0.97), (500, 0.96)] {
-        let ours = bench.client(&format!("-t1 -c{connections} --io uring"), &second)?;
-        let [shb, ours] = bench.take_turns([bench.shb(connections, &first)?, ours])?;
-        let what = format!("keep-alive, io_uring, c={connections}: CPU over shb's");
-        rows.push(ratio(what, &ours, ("shb", &shb), Reach::AtMost(reach)));
+        let clients = [
+            bench.shb(connections, &first)?,
+            bench.client(&format!("-t1 -c{connections} --io uring"), &second)?,
+            bench.bare_loop("uring", connections, None, &third)?,
+        ];
+        let [shb, ours, bare] = bench.one_after_another(clients)?;
+        let what = |figure| format!("keep-alive, io_uring, c={connections}: {figure}");
+        rows.extend([
+            ratio(what("CPU over shb's"), &ours, ("shb", &shb), Reach::AtMost(reach)),
+            ratio(what("the bare loop's"), &bare, ("shb", &shb), Reach::Nothing),
+        ]);
     }
     Ok(rows)
 }
