@@ -195,6 +195,14 @@ fn faults_are_reported_with_their_place() {
         "target: http://127.0.0.1:9\nload: {stages: [{hold: {at: 1, for: 1s}}]}\nendpoints: [{path: /}]\n",
     );
     folder.plimsoll("run course.yaml -d 5s").refuses(2, "-d: the stages or the trace");
+    folder.put(
+        "most.yaml",
+        "target: http://127.0.0.1:9\nload: {connections: 5}\nendpoints: [{path: /}]\n",
+    );
+    folder.plimsoll("run most.yaml").refuses(2, "are `concurrency: 5`");
+    for flags in ["-R 5", "-c 5"] {
+        folder.plimsoll(&format!("plan most.yaml {flags}")).ends(0);
+    }
     folder.plimsoll("run none.yaml").refuses(1, "none.yaml: ");
     folder.plimsoll("run http://127.0.0.1:9/ --scale 2").refuses(2, "--scale");
     folder.plimsoll("run wrong.yaml --scale 0").refuses(2, "`0` is not a factor");
