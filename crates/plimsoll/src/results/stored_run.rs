@@ -50,12 +50,21 @@ pub fn folder_named(path: &Path) -> PathBuf {
     }
 }
 
-/// That there is no result in the folder where one would be, for `plimsoll COMMAND`, which takes a folder.
-pub fn nothing_yet(command: &str) -> String {
-    format!(
-        "{PARENT} holds no result here: name the folder of one, as in `plimsoll {command} DIR`, or measure first, as in \
-         `plimsoll run URL`"
-    )
+/// The folder of the last result, for `plimsoll COMMAND` without a folder; said where it is not that of the last `run`.
+///
+/// # Errors
+/// When there is no result where one would be.
+pub fn last_result(command: &str) -> Result<PathBuf, Failure> {
+    let Some(dir) = newest(Path::new(PARENT)) else {
+        return cannot_run(format!(
+            "{PARENT} holds no result here: name the folder of one, as in `plimsoll {command} DIR`, or measure first, as \
+             in `plimsoll run URL`"
+        ));
+    };
+    if dir != Path::new(LAST_RUN) {
+        eprintln!("plimsoll: the last result is {}", dir.display());
+    }
+    Ok(dir)
 }
 
 /// The run in a folder, or in a file, for `plimsoll explain`: of what [`folder_named`] says.
@@ -63,9 +72,6 @@ pub fn nothing_yet(command: &str) -> String {
 /// # Errors
 /// When there is none.
 pub fn of_path(path: &Path) -> Result<Run, Failure> {
-    if path == Path::new(LAST_RUN) && !path.exists() {
-        return cannot_run(nothing_yet("explain"));
-    }
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }
