@@ -374,6 +374,15 @@ fn a_body_larger_than_a_request_may_be_is_refused() {
 }
 
 #[test]
+fn a_body_of_standard_input_is_refused_with_what_to_do() {
+    let folder = Folder::new();
+    for flag in ["--body @-", "--data @-", "--json @-", "--body-file -"] {
+        let line = format!("run http://127.0.0.1:9/ {flag}");
+        folder.plimsoll(&line).refuses(2, "write it into a file");
+    }
+}
+
+#[test]
 fn a_report_of_nothing_says_how_to_get_one() {
     let folder = Folder::new();
     folder.plimsoll("report").refuses(1, "measure first, as in `plimsoll run URL`");
