@@ -107,7 +107,7 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
 
 fn bad(mined: &Mined) -> String {
     let one = |bad: &model::mined::BadLines| {
-        format!("{}: {}, such as {}", count(bad.count), bad.reason, clean(&bad.sample, 80))
+        format!("{}: {}, such as `{}`", count(bad.count), bad.reason, clean(&bad.sample, 80))
     };
     mined.bad.iter().map(one).collect::<Vec<_>>().join("; ")
 }
