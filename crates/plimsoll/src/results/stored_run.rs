@@ -2,6 +2,7 @@
 //!
 //! Owns which of the two counts, for every command that reads stored runs, and the words that say so.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use import::{Kind, ResultError};
@@ -103,8 +104,12 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
         }
     } else if journal.exists() {
         replayed(&journal)
-    } else if !dir.exists() {
-        cannot_run(format!("{}: there is no such file or folder", dir.display()))
+    } else if let Err(error) = dir.metadata() {
+        let why = match error.kind() {
+            ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+            _ => error.to_string(),
+        };
+        cannot_run(format!("{}: {why}", dir.display()))
     } else {
         let within = newest(dir).map_or_else(
             || "is it a folder that `run`, `sweep`, `capacity` or `compare` wrote to?".to_owned(),

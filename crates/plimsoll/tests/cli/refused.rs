@@ -112,6 +112,16 @@ fn a_folder_of_several_runs_says_which_one_is_meant() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_looked_at_is_not_called_missing() {
+    let folder = Folder::new();
+    folder.put("file", "");
+    for command in ["report", "explain"] {
+        folder.plimsoll(&format!("{command} none")).refuses(1, "there is no such file or folder");
+        folder.plimsoll(&format!("{command} file/x")).refuses(1, "file/x: Not a directory");
+    }
+}
+
+#[test]
 fn a_sweep_that_was_made_last_is_no_missing_result_to_explain() {
     let folder = Folder::new();
     folder.plimsoll("explain").refuses(1, "plimsoll-out holds no result here");
