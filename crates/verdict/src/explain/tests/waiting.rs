@@ -53,7 +53,8 @@ fn requests_that_nobody_reads_lack_workers() {
     let queued = [("process.queued_ns", 0.9 * SECOND as f64)];
     assert_eq!(first((12.0, 12.0), &queued), "none", "it waits for a processor");
     let one_thread = |queued: f64| {
-        let figures = [("process.thread_share", 0.6), ("process.queued_ns", queued * SECOND as f64)];
+        let figures =
+            [("process.thread_share", 0.6), ("process.queued_ns", queued * SECOND as f64)];
         first((12.0, 12.0), &figures)
     };
     assert_eq!(one_thread(0.1), "server.too_few_workers");
