@@ -217,11 +217,28 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_other_tools_lead_to_those_that_are_known_there() {
+        for (text, fault) in [
+            ("target: h\nslo: []\n", "2:1: unknown key `slo`; did you mean `objectives`?"),
+            ("url: h\n", "1:1: unknown key `url`; did you mean `target`?"),
+            ("target: h\nload: {vus: 5}\n", "2:8: unknown key `vus`; did you mean `concurrency`?"),
+            (
+                "target: h\nendpoints: [{path: /, url: /}]\n",
+                "2:23: unknown key `url`; did you mean `path`?",
+            ),
+        ] {
+            assert_eq!(faults_of(text)[0], fault, "{text}");
+        }
+        let elsewhere = &faults_of("target: h\ntls: {slo: 1}\n")[0];
+        assert!(!elsewhere.contains("objectives"), "{elsewhere}");
+    }
+
+    #[test]
     fn what_stands_where_names_belong_is_quoted_as_written() {
         for (text, fault) in [
-            ("- a\n", "1:1: names with values is expected here, not a list"),
-            ("[]", "1:1: names with values is expected here, not a list"),
-            ("target: h\nload: [5]\n", "2:7: names with values is expected here, not a list"),
+            ("- a\n", "1:1: a mapping is expected here, not a list"),
+            ("[]", "1:1: a mapping is expected here, not a list"),
+            ("target: h\nload: [5]\n", "2:7: a mapping is expected here, not a list"),
             (
                 "target: h\nendpoints: [{path: /, weight: .nan}]\n",
                 "2:31: a number is expected here, not `.nan`",

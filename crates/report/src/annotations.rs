@@ -26,7 +26,7 @@ fn lines(of: &Cases) -> String {
 fn line(case: &Case, url: &str) -> String {
     let (level, word) = match (case.ruling, case.doubtful) {
         (Ruling::Fail, _) => ("error", "missed"),
-        (Ruling::Inconclusive, true) => ("error", "do not quote"),
+        (Ruling::Inconclusive, true) => ("error", "not to be relied on"),
         (Ruling::Inconclusive, false) => ("warning", "undecided"),
         (Ruling::Pass, true) => ("warning", "in doubt"),
         (Ruling::Pass, false) => ("notice", "met"),
@@ -76,6 +76,9 @@ mod tests {
         assert_eq!(text.lines().count(), 5, "{text}");
         assert!(text.contains("http://h/%25·::set-env::x·[31m"), "{text}");
         assert!(text.contains("title=GET /a%2Cb%3A p99<1ms%3A met"), "{text}");
-        assert!(github(&sample::open_loop()).starts_with("::error title=validity%3A do not quote"));
+        assert!(
+            github(&sample::open_loop())
+                .starts_with("::error title=validity%3A not to be relied on")
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! A result as cases that hold or do not: what test reports and annotations list.
 
-use model::{Ruling, Run, Sweep, Verdict};
+use model::{Reason, Ruling, Run, Sweep, Verdict};
 use verdict::exit::is_believable;
 use verdict::objective::levels::Holding;
 use verdict::objective::words::{figure, interval};
@@ -88,12 +88,37 @@ pub(crate) fn of_sweep(sweep: &Sweep, holding: &Holding) -> Cases {
 
 fn validity(run: &Run) -> Case {
     let verdict = run.validity.verdict;
-    let reasons: Vec<&str> =
-        run.validity.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    // As the text has them: what is no part of the verdict is a note.
+    let words = |reason: &Reason| {
+        let mark = if reason.consequence == Verdict::Valid { "Note, " } else { "" };
+        format!("{mark}{}: {}", reason.code.name(), reason.text.trim_end())
+    };
+    let reasons: Vec<String> = run.validity.reasons.iter().map(words).collect();
     Case {
         name: "validity".to_owned(),
         ruling: if is_believable(run) { Ruling::Pass } else { Ruling::Inconclusive },
         doubtful: verdict != Verdict::Valid,
         text: format!("{}. {}", verdict.name(), reasons.join(" ")).trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{ReasonCode, Validity};
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn notes_are_told_from_what_makes_the_verdict() {
+        let mut run = sample::judged_run();
+        let reason =
+            |code, consequence, text: &str| Reason { code, consequence, text: text.into() };
+        run.validity = Validity::of(vec![
+            reason(ReasonCode::SharedCores, Verdict::Valid, "the server runs here."),
+            reason(ReasonCode::LateSends, Verdict::LowerBound, "requests left late."),
+        ]);
+        let text = "LOWER_BOUND. late_sends: requests left late. Note, shared_cores: the server runs here.";
+        assert_eq!(validity(&run).text, text);
     }
 }

@@ -4,6 +4,8 @@
 //! not. Durations are `model::units`'; the charts round for their axes
 //! themselves; numbers that programs read keep every digit and do not pass through here.
 
+use std::collections::BTreeSet;
+
 use model::quote::is_obeyed;
 pub(crate) use model::quote::{counted, grouped as count};
 use model::units::{Nanos, SECOND, show_duration};
@@ -140,6 +142,28 @@ pub(crate) fn distinct_names(names: [&str; 2], most: usize) -> [String; 2] {
         let rest: String = name.chars().skip(from).collect();
         format!("…{}", clean(&rest, most - 1))
     })
+}
+
+/// Names as [`clean`] has them; where that leaves some alike that are not, those that are too wide lose their middle
+/// instead: paths that begin alike end differently.
+pub(crate) fn short_names(names: &[&str], most: usize) -> Vec<String> {
+    let short: Vec<String> = names.iter().map(|name| clean(name, most)).collect();
+    let kinds = short.iter().collect::<BTreeSet<_>>().len();
+    if kinds == names.iter().collect::<BTreeSet<_>>().len() {
+        return short;
+    }
+    names.iter().map(|name| without_middle(name, most)).collect()
+}
+
+/// As [`clean`], but what is too wide loses its middle, as `…`.
+fn without_middle(name: &str, most: usize) -> String {
+    let short = clean(name, most);
+    if short == clean(name, usize::MAX) {
+        return short;
+    }
+    let first = most / 3;
+    let head = clean(name, first);
+    head.trim_end_matches('…').to_owned() + &clean_end(name, most - first + 1)
 }
 
 fn hidden(c: char) -> bool {
@@ -279,6 +303,18 @@ mod tests {
         assert_eq!(share_of(1, 1_000_000), "<0.01 %");
         assert_eq!([share(1.0), share(0.0), share(0.8615)], ["100.00 %", "0.00 %", "86.15 %"]);
         assert_eq!(share_of(0, 0), "-");
+    }
+
+    #[test]
+    fn names_that_begin_alike_keep_their_ends() {
+        let paths = ["GET /api/v1/orders/{id}/items", "GET /api/v1/orders/{id}/notes", "GET /"];
+        let short = ["GET /a…ers/{id}/items", "GET /a…ers/{id}/notes", "GET /"];
+        assert_eq!(short_names(&paths, 21), short);
+        assert!(short.iter().all(|name| name.chars().count() <= 21));
+        assert_eq!(short_names(&paths, 29), paths);
+        // Those that differ where they begin are cut where they end, as everything is.
+        assert_eq!(short_names(&["abcdef", "xbcdef"], 4), ["abc…", "xbc…"]);
+        assert_eq!(short_names(&["abcdef", "abcdef"], 4), ["abc…", "abc…"]);
     }
 
     #[test]

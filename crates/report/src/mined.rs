@@ -4,7 +4,7 @@
 use model::mined::{ArithmeticStep, Mined, MinedEndpoint};
 use model::units::show_duration;
 
-use crate::figure::{clean, count, counted, level, rate, share, share_of, span, wrap};
+use crate::figure::{clean, count, counted, level, rate, share, share_of, short_names, span, wrap};
 use crate::grid::{Grid, Lean};
 use crate::text::{Style, Tone};
 
@@ -107,7 +107,7 @@ pub(crate) fn facts(mined: &Mined) -> Vec<(&'static str, String)> {
 
 fn bad(mined: &Mined) -> String {
     let one = |bad: &model::mined::BadLines| {
-        format!("{}: {}, such as {}", count(bad.count), bad.reason, clean(&bad.sample, 80))
+        format!("{}: {}, such as `{}`", count(bad.count), bad.reason, clean(&bad.sample, 80))
     };
     mined.bad.iter().map(one).collect::<Vec<_>>().join("; ")
 }
@@ -118,12 +118,16 @@ fn endpoints(mined: &Mined, style: Style) -> String {
     let p95 = if timed { "p95 today" } else { "" };
     grid.row(["requests/s", "share", p95, "endpoint"]);
     let width = style.columns.max(40).saturating_sub(if timed { 34 } else { 25 });
-    for endpoint in mined.endpoints.iter().take(SHOWN) {
+    let shown = || mined.endpoints.iter().take(SHOWN);
+    let whole: Vec<String> =
+        shown().map(|endpoint| format!("{} {}", endpoint.method, endpoint.path)).collect();
+    let names = short_names(&whole.iter().map(String::as_str).collect::<Vec<_>>(), width);
+    for (endpoint, name) in shown().zip(names) {
         grid.row([
             rate(endpoint.rate_per_s),
             share(endpoint.share),
             latency(endpoint, |summary| summary.p95),
-            clean(&format!("{} {}", endpoint.method, endpoint.path), width),
+            name,
         ]);
     }
     let mut out = grid.print_headed(style);
@@ -169,6 +173,18 @@ pub fn value(step: &ArithmeticStep) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn endpoints_that_begin_alike_are_told_apart() {
+        let of = |kind: &str| MinedEndpoint {
+            method: "GET".into(),
+            path: format!("/api/v1/organizations/{{id}}/departments/{{id}}/{kind}"),
+            ..MinedEndpoint::default()
+        };
+        let mined = Mined { endpoints: vec![of("items"), of("notes")], ..Mined::default() };
+        let printed = endpoints(&mined, Style { columns: 60, ..Style::default() });
+        assert!(printed.contains("/items\n") && printed.contains("/notes\n"), "{printed}");
+    }
 
     #[test]
     fn counts_have_no_decimals() {

@@ -21,7 +21,7 @@ use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
 /// The header fields that are looked up in every request. Most requests have few of them, so that one walk over all fields does
 /// for all look-ups.
-struct LookedUp<'a> {
+pub(super) struct LookedUp<'a> {
     via: Headers<'a>,
     connection: Headers<'a>,
     authorization: Headers<'a>,
@@ -30,7 +30,7 @@ struct LookedUp<'a> {
 }
 
 impl<'a> LookedUp<'a> {
-    fn of(headers: &Headers<'a>, source: &KeySource) -> Self {
+    pub(super) fn of(headers: &Headers<'a>, source: &KeySource) -> Self {
         let own = source.header.as_deref().unwrap_or_default();
         let [via, connection, authorization, key] =
             headers.parts(["via", "connection", "authorization", own]);
@@ -58,7 +58,7 @@ pub(super) struct Room {
 }
 
 /// Checks a head as far as the policy is not needed for it.
-fn check<'a>(
+pub(super) fn check<'a>(
     head: &RequestHead<'a>,
     looked_up: &LookedUp<'a>,
     source: &KeySource,

@@ -3,7 +3,7 @@
 
 use wire::{Limits, RequestEvent, RequestParser};
 
-use super::begin::{Room, check};
+use super::begin::{LookedUp, Room, check};
 use super::request::{self, Forward};
 use crate::keys::Owner;
 use crate::policy::{HeaderRules, KeySource, Route};
@@ -16,7 +16,8 @@ pub fn rewritten(bytes: &[u8]) -> Option<Vec<u8>> {
     let Ok(Some(RequestEvent::Head(head))) = parser.next(&mut input) else { return None };
     let source = KeySource::usual();
     let mut room = Room::default();
-    let checked = check(&head, &source, &mut room).ok()?;
+    let looked_up = LookedUp::of(&head.headers, &source);
+    let checked = check(&head, &looked_up, &source, &mut room).ok()?;
     if checked.max_forwards == Some(0) {
         return None;
     }

@@ -67,7 +67,7 @@ impl de::Error for Wrong {
     fn invalid_type(found: Unexpected<'_>, wanted: &dyn Expected) -> Self {
         let found = match found {
             Unexpected::Unit | Unexpected::Option => "nothing".to_owned(),
-            Unexpected::Map => "names with values".to_owned(),
+            Unexpected::Map => "a mapping".to_owned(),
             Unexpected::Seq => "a list".to_owned(),
             Unexpected::Str(text) => quote(text),
             Unexpected::Bool(value) => format!("`{value}`"),
@@ -81,7 +81,7 @@ impl de::Error for Wrong {
             a if a == "a boolean" => "true or false".to_owned(),
             a if a == "a sequence" => "a list".to_owned(),
             a if a == "f64" => "a number".to_owned(),
-            a if a.starts_with("struct ") || a == "a map" => "names with values".to_owned(),
+            a if a.starts_with("struct ") || a == "a map" => "a mapping".to_owned(),
             a => a,
         };
         Self::new(format!("{wanted} is expected here, not {found}"))
@@ -104,10 +104,35 @@ impl de::Error for Wrong {
     }
 }
 
+/// Keys as other tools and the command line name them, and as they are named here; a key of several meanings stands once
+/// for each.
+const HABITS: &[(&str, &str)] = &[
+    ("slo", "objectives"),
+    ("slos", "objectives"),
+    ("thresholds", "objectives"),
+    ("url", "target"),
+    ("url", "path"),
+    ("base_url", "target"),
+    ("uri", "path"),
+    ("vus", "concurrency"),
+    ("users", "concurrency"),
+    ("rps", "rate"),
+    ("qps", "rate"),
+    ("iterations", "requests"),
+    ("assert", "checks"),
+    ("expect", "checks"),
+    ("status", "success"),
+];
+
 /// What a message about an unknown name ends with: the name that was likely meant, or all known names if none is near.
 fn suggestion(written: &str, known: &[&str]) -> String {
     if written == "<<" {
         return ": YAML 1.2 has no merge keys; use `*name` for a whole value".to_owned();
+    }
+    let lower = written.to_lowercase();
+    let habit = HABITS.iter().find(|(habit, name)| *habit == lower && known.contains(name));
+    if let Some((_, name)) = habit {
+        return format!("; did you mean `{name}`?");
     }
     match nearest(written, known.iter().copied()) {
         Some(name) => format!("; did you mean `{name}`?"),

@@ -23,6 +23,12 @@ use super::json::text_of;
 use super::template::{Numbered, Piece, env, environment_name, has_hole, pieces};
 use text::has_secret_number;
 
+/// Environment variables that have a value in most shells, whatever an imported file means by their names.
+const OF_LOGINS: [&str; 20] = [
+    "DISPLAY", "EDITOR", "HOME", "HOST", "HOSTNAME", "LANG", "LOGNAME", "MAIL", "OLDPWD", "PAGER",
+    "PATH", "PWD", "SHELL", "SHLVL", "TERM", "TMPDIR", "TZ", "UID", "USER", "USERNAME",
+];
+
 /// The environment variables that stand for credentials.
 #[derive(Debug, Default)]
 pub(super) struct Vault {
@@ -61,10 +67,11 @@ impl Vault {
         self.purposes.entry(name.to_owned()).or_insert_with(|| purpose.to_owned());
     }
 
-    /// A name of an environment variable that nothing has yet.
+    /// A name of an environment variable that nothing has yet, nor a login sets: that one's value would be sent.
     fn free(&mut self, name: &str) -> String {
         let purposes = &self.purposes;
-        self.numbered.free(&environment_name(name), |name| purposes.contains_key(name))
+        let taken = |name: &str| OF_LOGINS.contains(&name) || purposes.contains_key(name);
+        self.numbered.free(&environment_name(name), taken)
     }
 
     /// A credential's place: its placeholder, or itself where credentials are kept or it is made of
@@ -350,6 +357,17 @@ mod tests {
         draft.put_url("http://h/${x}/list;jsessionid=CLEAR5;v=1").unwrap();
         vault.mask(&mut draft);
         assert_eq!(draft.path, "/${x}/list;jsessionid=${env.JSESSIONID};v=1");
+    }
+
+    #[test]
+    fn no_variable_that_a_login_sets_is_asked_for() {
+        let mut vault = Vault::new(false);
+        let asked = ["user", "path", "user", "userId"].map(|name| vault.wanted(name, "x"));
+        let names = ["${env.USER_2}", "${env.PATH_2}", "${env.USER_2}", "${env.USER_ID}"];
+        assert_eq!(asked, names);
+        assert_eq!(vault.hidden("s3cr3t", "Shell", "x"), "${env.SHELL_2}");
+        vault.wanted_as("HOME", "x");
+        assert!(vault.purposes.contains_key("HOME"), "a script that says $HOME means it");
     }
 
     #[test]

@@ -324,7 +324,8 @@ fn one_too_many(word: &str, text: &str, line: &[OsString]) -> Option<String> {
         return Some(": a time is one word, such as 10s".to_owned());
     }
     let is_number = word.parse::<f64>().is_ok();
-    if is_number {
+    let follows_q = line.windows(2).any(|pair| pair[0] == "-q" && pair[1] == *word);
+    if is_number && follows_q {
         return Some(": -q takes no value; a rate is -R RATE".to_owned());
     }
     let takes_one = text.contains("URL|FILE");
@@ -402,6 +403,8 @@ mod tests {
             ("run -m POST http://h/ http://g/", "one URL is taken; `plimsoll compare`"),
             ("run -q 100 http://h/", "-q takes no value"),
             ("run http://h/ -q 10", "a rate is -R RATE"),
+            ("run http://h/ --follow -n 1", "'1' found: one URL is taken"),
+            ("run http://h/ 100", "'100' found: one URL is taken"),
             ("target 8080", "use --listen 127.0.0.1:8080"),
             ("run http://h/ -d {\"a\":1}", "as --data BODY"),
             ("run http://h/ -d a=1&b=2", "as --data BODY"),
@@ -421,6 +424,10 @@ mod tests {
             ("tune try", "such as pooled-buffers http://127.0.0.1:8080/"),
             ("run http://h/ --interface lo", "use --source ADDRESS"),
             ("run http://h/ --no-connection-reuse", "use --no-keepalive"),
+            ("run http://h/ --amount 9", "use -n N"),
+            ("run http://h/ --overallRate 9", "use -R RATE"),
+            ("run http://h/ --internet", "several URLs are written into a workload file"),
+            ("run http://h/ --benchmark", "--think TIME lets them"),
             ("run http://h/ --digest", "only Basic is spoken"),
             ("run http://h/ --oauth2-bearer x", "or -H 'Authorization: ...'"),
             ("run http://h/ --redirect 3", "use --follow N"),

@@ -80,7 +80,7 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
         closed: measured.iter().map(|(shared, run)| closed_ceiling(run, *shared)).collect(),
         open: runs.iter().map(lateness).collect(),
     };
-    let kept = calibrations::save(&calibration)?;
+    let kept = calibrations::save(&calibration);
     print_doubts(|code| {
         let all = measured.iter().map(|(_, run)| run).chain(&runs);
         all.flat_map(|run| &run.validity.reasons).any(|reason| reason.code == code)
@@ -88,10 +88,12 @@ pub fn calibrate(args: &CalibrateArgs) -> Result<u8, Failure> {
     let printed = match args.format {
         TextOrJson::Json => output::print(&(output::json(&calibration) + "\n")),
         TextOrJson::Text => {
-            let words = words(&calibration, output::style());
-            output::print(&format!("{words}\nkept in {}\n", kept.display()))
+            let place = kept.as_ref().map(|path| format!("\nkept in {}\n", path.display()));
+            output::print(&(words(&calibration, output::style()) + &place.unwrap_or_default()))
         }
     };
+    // What was measured is shown where it cannot be kept, too.
+    kept?;
     Ok(u8::from(!printed))
 }
 

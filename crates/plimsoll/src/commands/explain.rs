@@ -2,7 +2,7 @@
 
 mod confirm;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::profile::Filter;
 use model::profiled::Profiled;
@@ -12,6 +12,7 @@ use crate::commands::capacity::{SEARCH_JSON, STEPS};
 use crate::commands::compare::COMPARE_JSON;
 use crate::failure::{Failure, usage};
 use crate::profiles::stored::Stored;
+use crate::results::folder::LAST_RUN;
 use crate::results::input::SWEEP_JSON;
 use crate::results::output;
 use crate::results::stored_run;
@@ -21,7 +22,7 @@ use crate::results::stored_run;
 /// # Errors
 /// When the folder holds no run, or it cannot be made again to confirm what was found.
 pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
-    let args = &ExplainArgs { dir: stored_run::folder_named(&args.dir), ..args.clone() };
+    let args = &ExplainArgs { dir: asked(&args.dir)?, ..args.clone() };
     refuse_several_runs(&args.dir)?;
     let mut run = stored_run::of_path(&args.dir)?;
     run.validity = verdict::judge(&run);
@@ -35,6 +36,15 @@ pub fn explain(args: &ExplainArgs) -> Result<u8, Failure> {
         TextOrJson::Text => output::print(&report_text(&findings)),
     };
     Ok(if printed { 0 } else { 1 })
+}
+
+/// The folder that is to be explained: where the last run would be and is not, that of the last result.
+fn asked(dir: &Path) -> Result<PathBuf, Failure> {
+    let dir = stored_run::folder_named(dir);
+    if dir == Path::new(LAST_RUN) && !dir.exists() {
+        return stored_run::last_result("explain");
+    }
+    Ok(dir)
 }
 
 /// A folder of several runs says which of them may be meant.

@@ -47,6 +47,13 @@ pub fn gate(args: &GateArgs) -> Result<u8, Failure> {
 }
 
 fn serve(args: &GateArgs) -> Result<u8, Failure> {
+    if let Some(url) =
+        args.config.as_deref().and_then(Path::to_str).filter(|text| text.contains("://"))
+    {
+        return wrong_usage(format!(
+            "`{url}` is a URL, and a configuration is a file: plimsoll gate --listen 127.0.0.1:9090 --upstream {url}"
+        ));
+    }
     if args.config.is_none() && (args.listen.is_empty() || args.upstream.is_empty()) {
         return wrong_usage(
             "a gateway needs --listen and --upstream, or a configuration: plimsoll gate --listen 127.0.0.1:9090 \

@@ -48,10 +48,7 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     };
     let options = Options { target, keep_secrets: args.keep_secrets };
     let Some(format) = args.format.map(Format::from).or_else(|| Format::of(&bytes)) else {
-        return usage(format!(
-            "{name} does not begin as files of curl, vegeta, har, openapi and postman do: say which it is, as in \
-             `plimsoll import har {name}`"
-        ));
+        return usage(of_no_format(&args.file, &bytes));
     };
     let made = requests::import(format, &bytes, &options);
     let made = made.map_err(|error| error.to_string()).and_then(accepted);
@@ -74,6 +71,22 @@ pub fn import(args: &ImportArgs) -> Result<u8, Failure> {
     }
     eprint!("{}", account(&made, format, args.out.as_deref()));
     Ok(0)
+}
+
+/// What to do with a file that begins as none of the formats.
+fn of_no_format(file: &Path, bytes: &[u8]) -> String {
+    let name = file.display();
+    let begins = |scheme: &str| bytes.trim_ascii_start().starts_with(scheme.as_bytes());
+    if begins("http://") || begins("https://") {
+        return format!(
+            "{name} is a list of URLs: with GET before each of them they are targets of vegeta: sed 's/^http/GET http/' {name} | \
+             plimsoll import vegeta -"
+        );
+    }
+    format!(
+        "{name} begins as none of curl, vegeta, har, openapi, postman does: say which it is, as in \
+         `plimsoll import har {name}`"
+    )
 }
 
 /// Whether an argument in place of a file is the name of a format, and no such file exists.

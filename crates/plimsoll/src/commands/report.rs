@@ -11,10 +11,10 @@ use crate::args::{CapacityFormat, Format, ObjectiveArgs, ReportArgs};
 use crate::commands::capacity::{self, CAPACITY_JSON, SEARCH_JSON};
 use crate::commands::compare::{self, COMPARE_JSON};
 use crate::commands::sweep;
-use crate::failure::{Failure, cannot_run, usage};
+use crate::failure::{Failure, usage};
 use crate::load::objectives::Objectives;
 use crate::results::deliver::deliver;
-use crate::results::folder::{LAST_RUN, PARENT, RUN_FILES, named, newest};
+use crate::results::folder::{RUN_FILES, named};
 use crate::results::input;
 use crate::results::input::SWEEP_JSON;
 use crate::results::lock::Lock;
@@ -32,7 +32,7 @@ pub fn report(args: &ReportArgs) -> Result<u8, Failure> {
     let dir = &match &args.dir {
         Some(file) if file.is_file() => folder_of(file)?,
         Some(dir) => named(dir),
-        None => last_result()?,
+        None => stored_run::last_result("report")?,
     };
     let is_comparison = dir.join(COMPARE_JSON).exists();
     if args.anyway && !is_comparison {
@@ -76,18 +76,6 @@ fn folder_of(file: &Path) -> Result<PathBuf, Failure> {
     }
     let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
     Ok(dir.unwrap_or(Path::new(".")).to_owned())
-}
-
-/// The folder of the last result; said where it is not that of the last `run`.
-fn last_result() -> Result<PathBuf, Failure> {
-    let root = Path::new(PARENT);
-    let Some(dir) = newest(root) else {
-        return cannot_run(stored_run::nothing_yet("report"));
-    };
-    if dir != Path::new(LAST_RUN) {
-        eprintln!("plimsoll: the last result is {}", dir.display());
-    }
-    Ok(dir)
 }
 
 /// How a search or a comparison is to be printed, which have no objectives to be judged by anew.

@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use crate::args::LoadArgs;
-use crate::failure::Failure;
+use crate::failure::{Failure, usage};
 use crate::load::input::names_field;
 use crate::results::input;
 
 /// The body, if flags give one.
 ///
 /// # Errors
-/// When its file cannot be read.
+/// When its file cannot be read, or is standard input.
 pub fn of(args: &LoadArgs) -> Result<Option<Vec<u8>>, Failure> {
     let text = given(args);
     for notice in notices(args) {
@@ -62,8 +62,14 @@ fn may_be_cookie(text: &str) -> bool {
     !text.contains(['&', '\n']) && text.split(';').all(is_pair)
 }
 
-/// The bytes of a body's file.
+/// The bytes of a body's file. Standard input is none: a load that is repeated or resumed reads its body again.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path == Path::new("-") && !path.exists() {
+        return usage(
+            "a body is not read from standard input, as it is read again where a load is repeated: write it into a file, and \
+             name that instead of `-`",
+        );
+    }
     let read = input::read_at_most(path, traffic::LONGEST_REQUEST as u64);
     read.map_err(|why| Failure::CannotRun(format!("the body's file {}: {why}", path.display())))
 }

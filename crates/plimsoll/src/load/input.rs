@@ -212,7 +212,7 @@ impl LoadInput {
     /// flags that say how much.
     ///
     /// # Errors
-    /// When there are flags that say how much all the same.
+    /// When there are flags that say how much all the same, or a file bounds a loop that it does not open.
     pub fn shape(&self, flags: &ShapeArgs) -> Result<ShapeSettings, Failure> {
         let load = self.workload().map(|(_, ready)| ready.compiled.load());
         let open = load.is_some_and(|load| load.rate.is_some());
@@ -235,6 +235,7 @@ impl LoadInput {
             }
         }
         let mut shape = ShapeSettings::of(flags, load);
+        shape.check(load)?;
         if let Some(ends_ns) = self.profile().and_then(|profile| profile.ends_ns()) {
             shape.end_with_profile(ends_ns, self.settings.warmup_ns.value)?;
         }

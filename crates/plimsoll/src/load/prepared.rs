@@ -23,6 +23,8 @@ use crate::load::shape::{IdleWorkers, MOST_THREADS, Shape, threads};
 use crate::load::tls::{self, Tls};
 use measure::clock::now_unix_ns;
 
+/// Names in braces that are told of at most.
+const MOST_UNFILLED: usize = 3;
 /// From so many connections on, opening them is a matter of seconds, and announced.
 const MANY: u64 = 100_000;
 
@@ -78,6 +80,7 @@ impl Prepared {
             Requests::Workload(..) => None,
         };
         let methods = mistyped_methods(&input);
+        let unfilled = unfilled_paths(&input);
         let proxy = proxy_notice(destination.tls);
         let of_no_use = if tls.is_none() { tls::unused(&args.tls) } else { None };
         Ok(Self {
@@ -93,6 +96,7 @@ impl Prepared {
             notices: difference
                 .into_iter()
                 .chain(methods)
+                .chain(unfilled)
                 .chain(proxy)
                 .chain(of_no_use)
                 .chain(reached.notices)
@@ -296,6 +300,29 @@ fn mistyped_methods(input: &LoadInput) -> Vec<String> {
     methods.into_iter().filter_map(notice).collect()
 }
 
+/// Names in braces in the paths of a workload file, as other tools write what they fill in; the first few.
+fn unfilled_paths(input: &LoadInput) -> Vec<String> {
+    let Requests::Workload(file, _) = &input.requests else { return Vec::new() };
+    let workload = file.workload();
+    let steps = workload.flows.iter().flat_map(|flow| &flow.steps).map(|step| &step.path);
+    let paths = workload.endpoints.iter().map(|endpoint| &endpoint.path).chain(steps);
+    let names: BTreeSet<&str> = paths.filter_map(|path| name_in_braces(path)).collect();
+    let notice = |name: &str| {
+        format!("{{{name}}} in a path is sent as it is written: ${{{name}}} puts a value there")
+    };
+    names.into_iter().take(MOST_UNFILLED).map(notice).collect()
+}
+
+/// The first name in braces that have no dollar sign before them.
+fn name_in_braces(path: &str) -> Option<&str> {
+    let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    path.match_indices('{').find_map(|(at, _)| {
+        let (name, _) = path[at + 1..].split_once('}')?;
+        let is_name = !name.is_empty() && name.bytes().all(of_name);
+        (is_name && !path[..at].ends_with('$')).then_some(name)
+    })
+}
+
 /// A proxy that the environment asks for would be what is measured; it is not used, and a notice says so.
 fn proxy_notice(tls: bool) -> Vec<String> {
     let names: &[&str] = if tls {
@@ -327,6 +354,20 @@ mod tests {
         match Cli::try_parse_from(line).expect("flags").command {
             Command::Run(args) => LoadInput::of("http://127.0.0.1/", &args.load),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn names_in_braces_are_no_placeholders() {
+        for (path, name) in [
+            ("/users/{id}/orders", Some("id")),
+            ("/users/{{id}}", Some("id")),
+            ("/users/${id}/{order-id}?a={b}", Some("order-id")),
+            ("/users/${user.id}", None),
+            ("/search?q={\"a\":1}", None),
+            ("/a{}b{", None),
+        ] {
+            assert_eq!(name_in_braces(path), name, "{path}");
         }
     }
 

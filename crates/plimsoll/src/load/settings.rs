@@ -209,6 +209,22 @@ impl ShapeSettings {
         Self { connections, rate_per_s, duration_ns, requests }
     }
 
+    /// What `load` of a workload file asks for and the loop has no use for.
+    ///
+    /// # Errors
+    /// When it bounds the connections of an open loop, and nothing says how many users the loop, which is closed, has.
+    pub fn check(&self, load: Option<&LoadSpec>) -> Result<(), Failure> {
+        let closed = self.rate_per_s.value.is_none();
+        match load.and_then(|load| load.connections) {
+            Some(most) if closed && self.connections.origin == Origin::Default => usage(format!(
+                "the workload file's `connections` bounds an open loop, and no rate is given: the users of a closed loop are \
+                 `concurrency: {}`",
+                most.0
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Of a load whose profile ends at `ends_ns` after the run's start: warm-up is its first part, and the window ends with
     /// it, unless another length was asked for. Else it would end with a time without load.
     ///
@@ -280,6 +296,27 @@ mod tests {
         all.dedup();
         assert_eq!(all.len(), 19 * 50);
         assert!(all.iter().all(|&seed| seed < 1 << 53));
+    }
+
+    #[test]
+    fn connections_of_a_file_are_not_left_out_of_a_closed_loop_in_silence() {
+        let most = LoadSpec { connections: Some(Count(5)), ..LoadSpec::default() };
+        let check = |flags: &ShapeArgs, load: &LoadSpec| {
+            ShapeSettings::of(flags, Some(load)).check(Some(load))
+        };
+        let plain = ShapeArgs::default();
+        let refused = check(&plain, &most).unwrap_err().to_string();
+        assert!(refused.contains("`concurrency: 5`"), "{refused}");
+        let users = LoadSpec { concurrency: Some(Count(7)), ..most.clone() };
+        let open = LoadSpec { rate: Some(Rate(9.0)), ..most.clone() };
+        let by_flag = ShapeArgs { connections: Some(3), ..ShapeArgs::default() };
+        let opened = ShapeArgs { rate: Some(9.0), ..ShapeArgs::default() };
+        for (flags, load) in
+            [(&plain, &users), (&plain, &open), (&by_flag, &most), (&opened, &most)]
+        {
+            assert!(check(flags, load).is_ok(), "{flags:?} {load:?}");
+        }
+        assert!(check(&plain, &LoadSpec::default()).is_ok());
     }
 
     #[test]

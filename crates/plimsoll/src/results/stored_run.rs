@@ -2,6 +2,7 @@
 //!
 //! Owns which of the two counts, for every command that reads stored runs, and the words that say so.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use import::{Kind, ResultError};
@@ -50,12 +51,21 @@ pub fn folder_named(path: &Path) -> PathBuf {
     }
 }
 
-/// That there is no result in the folder where one would be, for `plimsoll COMMAND`, which takes a folder.
-pub fn nothing_yet(command: &str) -> String {
-    format!(
-        "{PARENT} holds no result here: name the folder of one, as in `plimsoll {command} DIR`, or measure first, as in \
-         `plimsoll run URL`"
-    )
+/// The folder of the last result, for `plimsoll COMMAND` without a folder; said where it is not that of the last `run`.
+///
+/// # Errors
+/// When there is no result where one would be.
+pub fn last_result(command: &str) -> Result<PathBuf, Failure> {
+    let Some(dir) = newest(Path::new(PARENT)) else {
+        return cannot_run(format!(
+            "{PARENT} holds no result here: name the folder of one, as in `plimsoll {command} DIR`, or measure first, as \
+             in `plimsoll run URL`"
+        ));
+    };
+    if dir != Path::new(LAST_RUN) {
+        eprintln!("plimsoll: the last result is {}", dir.display());
+    }
+    Ok(dir)
 }
 
 /// The run in a folder, or in a file, for `plimsoll explain`: of what [`folder_named`] says.
@@ -63,9 +73,6 @@ pub fn nothing_yet(command: &str) -> String {
 /// # Errors
 /// When there is none.
 pub fn of_path(path: &Path) -> Result<Run, Failure> {
-    if path == Path::new(LAST_RUN) && !path.exists() {
-        return cannot_run(nothing_yet("explain"));
-    }
     if path.is_dir() || !path.exists() {
         return of_folder(path).map(|replayed| replayed.run);
     }
@@ -97,8 +104,12 @@ pub fn of_folder(dir: &Path) -> Result<Replayed, Failure> {
         }
     } else if journal.exists() {
         replayed(&journal)
-    } else if !dir.exists() {
-        cannot_run(format!("{}: there is no such file or folder", dir.display()))
+    } else if let Err(error) = dir.metadata() {
+        let why = match error.kind() {
+            ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+            _ => error.to_string(),
+        };
+        cannot_run(format!("{}: {why}", dir.display()))
     } else {
         let within = newest(dir).map_or_else(
             || "is it a folder that `run`, `sweep`, `capacity` or `compare` wrote to?".to_owned(),

@@ -428,6 +428,7 @@ fn an_admin_api_that_other_machines_reach_is_reported() {
 fn what_cannot_be_served_is_refused_in_one_line() {
     let folder = Folder::new();
     folder.plimsoll("gate").refuses(2, "a gateway needs --listen and --upstream");
+    folder.plimsoll("gate http://127.0.0.1:9/").refuses(2, "--upstream http://127.0.0.1:9/");
     folder
         .plimsoll("gate --listen 127.0.0.1:0 --upstream 127.0.0.1:1")
         .refuses(2, "is a URL such as");

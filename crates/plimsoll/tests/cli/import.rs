@@ -223,6 +223,10 @@ fn what_cannot_be_read_gives_one_line() {
     ] {
         folder.plimsoll(line).refuses(1, needle);
     }
+    folder.put("urls.txt", "http://h/a\nhttp://h/b\n");
+    folder.plimsoll("import urls.txt").refuses(2, "with GET before each of them they are targets");
+    folder.put("targets", "GET http://h/a\nGET http://h/b\n");
+    folder.plimsoll("import vegeta targets -o targets.yaml").ok();
     folder.plimsoll("import telnet empty").refuses(2, "telnet");
     folder.plimsoll("import har").refuses(2, "a file is missing: `plimsoll import har FILE`");
 }

@@ -111,6 +111,29 @@ fn a_folder_of_several_runs_says_which_one_is_meant() {
     }
 }
 
+#[test]
+fn a_folder_that_cannot_be_looked_at_is_not_called_missing() {
+    let folder = Folder::new();
+    folder.put("file", "");
+    for command in ["report", "explain"] {
+        folder.plimsoll(&format!("{command} none")).refuses(1, "there is no such file or folder");
+        folder.plimsoll(&format!("{command} file/x")).refuses(1, "file/x: Not a directory");
+    }
+}
+
+#[test]
+fn a_sweep_that_was_made_last_is_no_missing_result_to_explain() {
+    let folder = Folder::new();
+    folder.plimsoll("explain").refuses(1, "plimsoll-out holds no result here");
+    std::fs::create_dir_all(folder.path().join("plimsoll-out/x/20260101-000000")).unwrap();
+    let started = r#"{"started_at": "2026-01-01T00:00:00Z"}"#;
+    folder.put("plimsoll-out/x/20260101-000000/sweep.json", started);
+    let ended = folder.plimsoll("explain").ends(2);
+    for needle in ["the last result is plimsoll-out/x/", "20260101-000000 holds a sweep"] {
+        assert!(ended.stderr.contains(needle), "no `{needle}`: {ended:#?}");
+    }
+}
+
 /// Nothing is sent, read or fetched of which nothing could be kept.
 #[test]
 fn places_that_cannot_hold_results() {

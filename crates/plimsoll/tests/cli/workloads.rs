@@ -195,6 +195,14 @@ fn faults_are_reported_with_their_place() {
         "target: http://127.0.0.1:9\nload: {stages: [{hold: {at: 1, for: 1s}}]}\nendpoints: [{path: /}]\n",
     );
     folder.plimsoll("run course.yaml -d 5s").refuses(2, "-d: the stages or the trace");
+    folder.put(
+        "most.yaml",
+        "target: http://127.0.0.1:9\nload: {connections: 5}\nendpoints: [{path: /}]\n",
+    );
+    folder.plimsoll("run most.yaml").refuses(2, "are `concurrency: 5`");
+    for flags in ["-R 5", "-c 5"] {
+        folder.plimsoll(&format!("plan most.yaml {flags}")).ends(0);
+    }
     folder.plimsoll("run none.yaml").refuses(1, "none.yaml: ");
     folder.plimsoll("run http://127.0.0.1:9/ --scale 2").refuses(2, "--scale");
     folder.plimsoll("run wrong.yaml --scale 0").refuses(2, "`0` is not a factor");
@@ -363,6 +371,25 @@ fn a_body_larger_than_a_request_may_be_is_refused() {
     let refused = folder.plimsoll("run http://127.0.0.1:9/ --body-file body");
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(refused.stderr.contains("the body's file body: more than 1024 MiB"), "{refused:?}");
+}
+
+#[test]
+fn a_path_with_a_name_in_braces_is_told_of_before_it_is_sent() {
+    let (folder, target) = (Folder::new(), Target::start());
+    let url = target.url("/");
+    folder.put("w.yaml", format!("target: {url}\nendpoints: [{{path: '/users/{{id}}'}}]\n"));
+    let ended = folder.plimsoll("run w.yaml -n 1 -q");
+    let told = "{id} in a path is sent as it is written: ${id} puts a value there";
+    assert!(ended.stderr.contains(told), "{ended:#?}");
+}
+
+#[test]
+fn a_body_of_standard_input_is_refused_with_what_to_do() {
+    let folder = Folder::new();
+    for flag in ["--body @-", "--data @-", "--json @-", "--body-file -"] {
+        let line = format!("run http://127.0.0.1:9/ {flag}");
+        folder.plimsoll(&line).refuses(2, "write it into a file");
+    }
 }
 
 #[test]

@@ -47,6 +47,19 @@ fn calibrating_too_short_or_as_csv_is_refused() {
 }
 
 #[test]
+fn a_ceiling_that_cannot_be_kept_is_shown() {
+    let _alone = alone();
+    let state = tempfile::tempdir().expect("a folder");
+    let file = state.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let ended = in_state("calibrate -q -d 100ms", &file);
+    assert_eq!(ended.code, 1, "{ended:#?}");
+    assert!(ended.stderr.contains("cannot make the folder"), "{ended:#?}");
+    assert!(ended.stdout.contains("1 worker"), "{ended:#?}");
+    assert!(!ended.stdout.contains("kept in"), "{ended:#?}");
+}
+
+#[test]
 fn a_server_without_files_says_that_peers_were_kept_waiting() {
     let _alone = alone();
     for io in crate::harness::interfaces() {

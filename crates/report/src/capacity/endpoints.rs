@@ -3,7 +3,7 @@
 use model::loadline::{EndpointShare, LoadLine};
 use model::units::{Nanos, show_duration};
 
-use crate::figure::{clean, counted, rate, share};
+use crate::figure::{counted, rate, share, short_names};
 use crate::grid::Grid;
 use crate::text::Style;
 
@@ -51,9 +51,11 @@ pub(super) fn text(line: &LoadLine, style: Style) -> Option<String> {
     endpoints.sort_by(|a, b| b.share.total_cmp(&a.share));
     let mut grid = Grid::named(4);
     grid.row(["endpoint", "wanted", "found", "p99", "today"]);
-    for one in endpoints.iter().take(MOST) {
+    let shown = &endpoints[..MOST.min(endpoints.len())];
+    let names: Vec<&str> = shown.iter().map(|one| one.endpoint.as_str()).collect();
+    for (name, one) in short_names(&names, NAME).into_iter().zip(shown) {
         let [_, _, wanted, found, _, _, p99, today] = cells(one);
-        grid.row([clean(&one.endpoint, NAME), wanted, found, p99, today]);
+        grid.row([name, wanted, found, p99, today]);
     }
     let mut out = grid.print_headed(style);
     if let Some(more) = endpoints.len().checked_sub(MOST).filter(|&more| more > 0) {
@@ -85,5 +87,19 @@ mod tests {
             assert!(row.contains(cell), "{cell}: {row}");
         }
         assert!(printed.lines().all(|line| line.len() <= 80), "{printed}");
+    }
+
+    #[test]
+    fn names_that_begin_alike_are_told_apart() {
+        let mut line = sample::search().0.load_line.unwrap();
+        line.endpoints[0].wanted_per_s = Some(100.0);
+        let one = line.endpoints[0].clone();
+        let named = |kind: &str| EndpointShare {
+            endpoint: format!("GET /api/v1/organizations/{{id}}/departments/{kind}"),
+            ..one.clone()
+        };
+        line.endpoints = vec![named("items"), named("notes")];
+        let printed = text(&line, Style::default()).unwrap();
+        assert!(printed.contains("/items ") && printed.contains("/notes "), "{printed}");
     }
 }

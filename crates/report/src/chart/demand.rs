@@ -9,6 +9,7 @@ use super::parts::{Band, Bar, Key, Line, Mark, Panel, Point, Side, Style};
 use super::scale::Scale;
 use super::table::{Table, cell};
 use crate::figure::count;
+use model::units::{SECOND, exact_duration};
 
 /// The figures of a log over its time.
 #[derive(Clone, Debug, Default)]
@@ -54,9 +55,17 @@ impl Demand {
             x_title: x_title.replace("since the start", "since the beginning of the log"),
             panels: vec![Panel::plain(220.0, heading, axis, vec![Mark::Line(line)])],
             bands: vec![band],
-            notes: Vec::new(),
+            notes: self.partial().into_iter().collect(),
             table,
         }
+    }
+
+    /// What a point is, and that those at the ends may be low because the log begins and ends within them.
+    fn partial(&self) -> Option<String> {
+        let length = exact_duration((self.step_s * SECOND as f64) as u64);
+        (self.parts.len() > 1).then(|| {
+            format!("A point stands for {length}; of the first and the last the log may hold only a part.")
+        })
     }
 }
 
@@ -95,6 +104,19 @@ pub fn by_hour(requests: &[u64]) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn points_at_the_ends_may_be_of_less_log() {
+        let of = |parts: &[(f64, f64)]| {
+            Demand { parts: parts.to_vec(), step_s: 300.0, ..Demand::default() }.chart().notes
+        };
+        assert!(of(&[(0.0, 1.0)]).is_empty());
+        let notes = of(&[(0.0, 9.0), (300.0, 10.0), (600.0, 1.0)]);
+        assert!(
+            notes[0].starts_with("A point stands for 5m; of the first and the last"),
+            "{notes:?}"
+        );
+    }
 
     #[test]
     fn the_busiest_hour_is_named_with_its_count() {

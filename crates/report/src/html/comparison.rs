@@ -88,5 +88,8 @@ fn effects(comparison: &Comparison) -> Markup {
 }
 
 fn rounds(rounds: &[(String, String)]) -> Markup {
-    html! { ul { @for (name, path) in rounds { li { a href=(path) { (name) } } } } }
+    html! {
+        p.soft { "Each round has a page of its own in the folder of this one; a copy of this file alone does not hold them." }
+        ul { @for (name, path) in rounds { li { a href=(path) { (name) } } } }
+    }
 }

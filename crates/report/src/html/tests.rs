@@ -459,6 +459,11 @@ fn a_comparison_of_too_few_rounds_has_no_empty_chart() {
         comparison(&Compared { comparison: &judged, command: &[], source: &[], rounds: &[] });
     assert!(page.contains("No figure is compared"), "{page}");
     assert!(!page.contains("class=\"chart\""), "{page}");
+    assert!(!page.contains("in the folder of this one"), "{page}");
+    let rounds = [("round-01-old".to_owned(), "round-01-old/report.html".to_owned())];
+    let page =
+        comparison(&Compared { comparison: &judged, command: &[], source: &[], rounds: &rounds });
+    assert!(page.contains("in the folder of this one"), "{page}");
 }
 
 #[test]

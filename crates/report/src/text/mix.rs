@@ -5,13 +5,15 @@ use model::run::Run;
 use model::units::{Nanos, show_duration};
 
 use super::{Style, paragraph_in};
-use crate::figure::{clean, count, counted, rate, share, share_of};
+use crate::figure::{clean, count, counted, rate, share, share_of, short_names};
 use crate::grid::{Grid, Lean};
 
 /// Endpoints and flows printed at most; the JSON and the page have all.
 const MOST: usize = 25;
-/// Widest name.
+/// Widest name beside all figures.
 const NAME: usize = 22;
+/// What the figures of the short table take beside a name, gaps included.
+const FIGURES: usize = 42;
 /// Columns after it.
 const COLUMNS: usize = 8;
 /// The most endpoints whose failures are printed, and the most failures of each.
@@ -115,34 +117,46 @@ pub(super) fn section(run: &Run, style: Style) -> Option<String> {
     if run.endpoints.is_empty() {
         return None;
     }
-    let rows =
-        run.endpoints.iter().map(|one| (one.name.as_str(), endpoint_cells(one, run.interrupted)));
+    let names = names(run.endpoints.iter().map(|one| one.name.as_str()), NAME);
+    let cells = run.endpoints.iter().map(|one| endpoint_cells(one, run.interrupted));
+    let rows = names.iter().cloned().zip(cells);
     let mut out = table("Endpoint", &ENDPOINT, &SPARE_OF_ENDPOINT, rows, style);
-    let failing = run.endpoints.iter().filter_map(|one| Some((one, failures(one)?)));
-    for (endpoint, words) in failing.take(SAMPLES) {
-        out += &named(&endpoint.name, &words, style);
+    let each = run.endpoints.iter().zip(&names);
+    let failing = each.filter_map(|(one, name)| Some((one, name, failures(one)?)));
+    for (endpoint, name, words) in failing.take(SAMPLES) {
+        out += &named(name, &words, style);
         if let Some(sample) = &endpoint.sample {
             out += &paragraph_in(&clean(sample, SAMPLE), "  first: ", style.columns);
         }
     }
     if !run.flows.is_empty() {
-        let rows = run.flows.iter().map(|one| (one.name.as_str(), flow_cells(one)));
-        out.push('\n');
-        out += &table("Flow", &FLOW, &SPARE_OF_FLOW, rows, style);
-        for flow in run.flows.iter().take(MOST) {
-            for (step, &n) in &flow.failed_at {
-                out += &named(&flow.name, &format!("{} failed at {step}", count(n)), style);
-            }
-            out +=
-                &cut_off(flow).map_or_else(String::new, |words| named(&flow.name, &words, style));
-        }
+        out += &flows(run, style);
     }
     Some(out)
 }
 
-/// What is printed about an endpoint or a flow, after its name.
+/// The table of flows, and what became of their sessions.
+fn flows(run: &Run, style: Style) -> String {
+    let names = names(run.flows.iter().map(|one| one.name.as_str()), NAME);
+    let rows = names.iter().cloned().zip(run.flows.iter().map(flow_cells));
+    let mut out = "\n".to_owned() + &table("Flow", &FLOW, &SPARE_OF_FLOW, rows, style);
+    for (flow, name) in run.flows.iter().zip(&names).take(MOST) {
+        for (step, &n) in &flow.failed_at {
+            out += &named(name, &format!("{} failed at {step}", count(n)), style);
+        }
+        out += &cut_off(flow).map_or_else(String::new, |words| named(name, &words, style));
+    }
+    out
+}
+
+/// Names that fit into a column and can be told apart in it.
+fn names<'a>(whole: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    short_names(&whole.collect::<Vec<_>>(), most)
+}
+
+/// What is printed about an endpoint or a flow, after its name as the table has it.
 fn named(name: &str, words: &str, style: Style) -> String {
-    paragraph_in(&clean(words, SAMPLE), &format!("{}: ", clean(name, NAME)), style.columns)
+    paragraph_in(&clean(words, SAMPLE), &format!("{name}: "), style.columns)
 }
 
 /// The endpoints that were sent most, `most` of them, with the figures that tell how each fared.
@@ -154,9 +168,12 @@ pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> 
     endpoints.sort_by_key(|endpoint| std::cmp::Reverse(endpoint.attempts));
     let mut grid = Grid::named(4);
     grid.row(["Endpoint", "QPS", "success", "p50", "p99"]);
-    for endpoint in endpoints.iter().take(most) {
+    let shown = &endpoints[..most.min(endpoints.len())];
+    let widest = style.columns.saturating_sub(FIGURES).max(NAME);
+    let names = names(shown.iter().map(|one| one.name.as_str()), widest);
+    for (name, endpoint) in names.into_iter().zip(shown) {
         let [_, _, _, rate, _, success, p50, p99, _] = endpoint_cells(endpoint, run.interrupted);
-        grid.row([clean(&endpoint.name, NAME), rate, success, p50, p99]);
+        grid.row([name, rate, success, p50, p99]);
     }
     let mut out = grid.print_headed(style);
     if let Some(more) = endpoints.len().checked_sub(most).filter(|&more| more > 0) {
@@ -165,11 +182,11 @@ pub(super) fn most_used(run: &Run, style: Style, most: usize) -> Option<String> 
     Some(out)
 }
 
-fn table<'a, const N: usize>(
+fn table<const N: usize>(
     first: &str,
     headers: &[&str; N],
     spare: &[usize],
-    rows: impl ExactSizeIterator<Item = (&'a str, [String; N])>,
+    rows: impl ExactSizeIterator<Item = (String, [String; N])>,
     style: Style,
 ) -> String {
     let more = rows.len().saturating_sub(MOST);
@@ -178,7 +195,7 @@ fn table<'a, const N: usize>(
         [first.to_owned()].into_iter().chain(headers.map(str::to_owned).into_iter().take(COLUMNS)),
     );
     for (name, cells) in rows.take(MOST) {
-        grid.row([clean(name, NAME)].into_iter().chain(cells.into_iter().take(COLUMNS)));
+        grid.row([name].into_iter().chain(cells.into_iter().take(COLUMNS)));
     }
     let mut out = grid.print_headed(style);
     if more > 0 {
@@ -210,6 +227,24 @@ mod tests {
         let flow = &mut run.flows[0];
         (flow.completed, flow.unfinished) = (0, 995);
         assert_eq!(cut_off(flow), None, "no time is shown");
+    }
+
+    #[test]
+    fn endpoints_whose_paths_begin_alike_have_rows_of_their_own() {
+        let mut run = sample::mixed();
+        for (at, endpoint) in run.endpoints.iter_mut().enumerate() {
+            endpoint.name =
+                format!("GET /api/v1/organizations/{{id}}/departments/{{id}}/of-kind-{at}");
+        }
+        let style = text::Style { columns: 80, ..text::Style::default() };
+        for printed in
+            [text::details(&run, false, style), super::most_used(&run, style, 9).unwrap()]
+        {
+            for at in 0..run.endpoints.len() {
+                let rows = printed.lines().filter(|line| line.contains(&format!("of-kind-{at}  ")));
+                assert_eq!(rows.count(), 1, "{printed}");
+            }
+        }
     }
 
     #[test]

@@ -234,6 +234,17 @@ impl Wanted {
         }
         match kind {
             Kind::Weight => {
+                let none = [
+                    ("rate", load.rate == Some(Rate(0.0))),
+                    ("concurrency", load.concurrency == Some(Count(0))),
+                ];
+                for (key, _) in none.iter().filter(|(_, is_none)| *is_none) {
+                    findings.add(&inside("load", key), "must be above zero");
+                }
+                if load.rate.is_some() && load.concurrency.is_some() {
+                    let what = "`rate` beside it opens the loop, which `connections` bounds";
+                    findings.add(&inside("load", "concurrency"), what);
+                }
                 self.split = Split::Weights(choice);
                 load.rate = load.rate.map(|rate| Rate(rate.0 * scale));
                 load.concurrency = load.concurrency.map(|users| Count(scaled_users(users.0)));

@@ -365,6 +365,21 @@ fn what_is_wrong_with_a_flow_is_reported() {
 }
 
 #[test]
+fn a_load_of_nothing_or_of_two_kinds_is_refused() {
+    let of = |load: serde_json::Value| {
+        findings(
+            serde_json::json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": load}),
+        )
+    };
+    assert_eq!(of(serde_json::json!({"concurrency": 0})), ["load/concurrency: must be above zero"]);
+    assert_eq!(of(serde_json::json!({"rate": 0})), ["load/rate: must be above zero"]);
+    assert_eq!(
+        of(serde_json::json!({"rate": 5, "concurrency": 7})),
+        ["load/concurrency: `rate` beside it opens the loop, which `connections` bounds"]
+    );
+}
+
+#[test]
 fn a_varying_load_replaces_a_steady_one() {
     let with = |load: serde_json::Value| serde_json::json!({"target": "http://h", "endpoints": [{"path": "/"}], "load": load});
     let stages =

@@ -26,10 +26,21 @@ const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
 /// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
 fn is_idle(server: &Server<'_>, used: f64) -> bool {
     let taken = match server.source.mean("process.queued_ns") {
-        Some(queued) => queued / SECOND as f64 >= WAITING.1,
+        Some(queued) => is_held_up(busiest(server), queued / SECOND as f64),
         None => server.host_busy().is_some_and(|busy| busy >= UNREAD.1),
     };
     used < WAITING.1 && !taken
+}
+
+/// Whether threads that wait for `queued` processors on average lack them: many wait, or the busiest one would be busy all
+/// the time if it had not to wait for its own.
+fn is_held_up(busiest: f64, queued: f64) -> bool {
+    queued >= WAITING.1 || (busiest < UNREAD.1 && busiest + queued >= UNREAD.1)
+}
+
+/// The share of a core that a server's busiest thread used; 0 where threads were not watched.
+fn busiest(server: &Server<'_>) -> f64 {
+    server.source.mean("process.thread_share").unwrap_or(0.0)
 }
 
 /// Requests that have come in on open connections and that no worker reads, while the processors are idle.
@@ -40,11 +51,10 @@ fn unread(facts: &Facts<'_>, server: &Server<'_>) -> Option<Option<Cause>> {
     }
     let unread = server.source.figure("process.unread")?;
     let (used, in_flight) = (server.used()?, facts.in_flight()?);
-    let busiest = server.source.mean("process.thread_share").unwrap_or(0.0);
     let many = unread.mean >= WAITING.0 && unread.mean >= UNREAD.0 * in_flight;
     let always = unread.mean >= ALWAYS * unread.max;
     let one = server.cores().is_some_and(|cores| INTERPRETER.contains(&cores));
-    let idle = is_idle(server, used) && busiest < UNREAD.1 && !one;
+    let idle = is_idle(server, used) && busiest(server) < UNREAD.1 && !one;
     Some((many && always && idle && facts.is_bound_by_responses()).then(|| {
         let sentence = format!(
             "The server has too few workers: it leaves {} unread on its connections, and its processors are idle.",

@@ -53,6 +53,18 @@ impl std::error::Error for ObjectiveError {}
 const FIGURES: &str = "mean, p50 to p99.99, max, success, available, served, errors, \
                        errors.CLASS, qps";
 
+/// Figures by the names that other tools give them, and by their names here.
+const HABITS: &[(&str, &str)] = &[
+    ("avg", "mean"),
+    ("average", "mean"),
+    ("median", "p50"),
+    ("error_rate", "errors"),
+    ("failed", "errors"),
+    ("failures", "errors"),
+    ("throughput", "qps"),
+    ("availability", "available"),
+];
+
 /// Reads what one `--slo` says: an objective, or a preset's.
 ///
 /// # Errors
@@ -231,7 +243,9 @@ fn unknown_figure(name: Part<'_>) -> ObjectiveError {
         "baseline",
         "top10",
     ];
-    let message = match nearest(name.text, known) {
+    let lower = name.text.to_lowercase();
+    let habit = HABITS.iter().find(|(habit, _)| *habit == lower).map(|(_, figure)| *figure);
+    let message = match habit.or_else(|| nearest(name.text, known)) {
         Some(near) => format!("unknown figure `{}`: did you mean `{near}`?", name.text),
         None => format!("unknown figure `{}`: use one of {FIGURES}", name.text),
     };
@@ -350,8 +364,23 @@ fn percent(part: Part<'_>) -> Result<Limit, ObjectiveError> {
     match unit.text {
         "%" if (0.0..=100.0).contains(&value) => Ok(Limit::Percent(value)),
         "%" => Err(part.error("a share is from 0% to 100%")),
-        "" => Err(part.end().error(format!("a percentage is expected: {}%", digits.text))),
+        "" => {
+            let meant = percentages(digits.text);
+            Err(part.end().error(format!("a percentage is expected: {meant}")))
+        }
         _ => Err(unit.error("a percentage is expected, such as 99%")),
+    }
+}
+
+/// What a share may mean that was written without its unit: `0.999` is 99.9% as a ratio, and else 0.999%.
+fn percentages(number: &str) -> String {
+    match number.parse::<f64>() {
+        Ok(ratio) if ratio > 0.0 && ratio <= 1.0 => {
+            let percent = format!("{:.6}", 100.0 * ratio);
+            let percent = percent.trim_end_matches('0').trim_end_matches('.');
+            format!("{percent}% or {number}%")
+        }
+        _ => format!("{number}%"),
     }
 }
 
@@ -360,7 +389,8 @@ fn count(part: Part<'_>) -> Result<Limit, ObjectiveError> {
     match parse_count(part.text) {
         Ok(count) => Ok(Limit::Count(count)),
         Err(_) if unit.text.is_empty() => {
-            Err(part.error(format!("write {0}%, or a whole number of attempts", part.text)))
+            let meant = percentages(part.text);
+            Err(part.error(format!("write {meant}, or a whole number of attempts")))
         }
         Err(error) => Err(unit.error(error.to_string())),
     }

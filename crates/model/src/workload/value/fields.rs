@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Fields {
             type Value = Fields;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("names with values")
+                f.write_str("a mapping")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {

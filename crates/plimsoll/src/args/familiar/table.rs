@@ -1,7 +1,7 @@
 //! What users of other tools type by habit, and what to type instead: tables of flags, of commands, and of examples.
 
-/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta, bombardier and k6, and those of one command of ours behind another, with
-/// what to do here. A line holds for the commands that have the flags that it names.
+/// Flags of curl, wrk, wrk2, hey, ab, oha, vegeta, bombardier, k6, autocannon and siege, and those of one command of ours
+/// behind another, with what to do here. A line holds for the commands that have the flags that it names.
 pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--http2", "--http3", "--h2", "-2", "-3"], "only HTTP/1.1 is spoken"),
     (
@@ -108,6 +108,7 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
             "--next",
             "--targets",
             "--urls-from-file",
+            "--internet",
             "--rand-regex-url",
             "--max-repeat",
             "--dump-urls",
@@ -265,7 +266,8 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
     (&["--workers", "--cpus"], "use -t N"),
     (&["-l"], "leave it out: latencies are printed, and bodies may have any length"),
     (&["--time", "--timelimit", "--run-time", "--duration-seconds"], "use -d TIME"),
-    (&["--reps", "--repeat"], "use -n N"),
+    (&["--reps", "--repeat", "--amount"], "use -n N"),
+    (&["--benchmark"], "leave it out: users do not pause; --think TIME lets them"),
     (&["--min-iteration-duration"], "use --pace TIME"),
     (&["--delay"], "use --think TIME"),
     (&["--spawn-rate", "--rampup", "--ramp-up", "--rampup-time"], "use --ramp TIME"),
@@ -274,7 +276,18 @@ pub(super) const FLAGS: &[(&[&str], &str)] = &[
         "use --warmup TIME for a warm-up, --think TIME for pauses; nothing of a response is printed",
     ),
     (&["-w", "-W", "--wait"], "use --warmup TIME for a warm-up, --think TIME for pauses"),
-    (&["--rps", "--rate-limit", "--qps", "--query-per-second"], "use -R RATE"),
+    (
+        &[
+            "--rps",
+            "--rate-limit",
+            "--qps",
+            "--query-per-second",
+            "--arrival-rate",
+            "--overallRate",
+            "--overall-rate",
+        ],
+        "use -R RATE",
+    ),
     (&["--rps", "--rate-limit", "--qps", "--rate", "-R"], "use --rates 100,200,500"),
     (
         &["--rps", "--rate-limit", "--qps", "--rate", "-R"],

@@ -52,6 +52,13 @@ fn requests_that_nobody_reads_lack_workers() {
     assert_eq!(first((12.0, 12.0), &interpreter), "none", "they wait for its lock");
     let queued = [("process.queued_ns", 0.9 * SECOND as f64)];
     assert_eq!(first((12.0, 12.0), &queued), "none", "it waits for a processor");
+    let one_thread = |queued: f64| {
+        let figures =
+            [("process.thread_share", 0.6), ("process.queued_ns", queued * SECOND as f64)];
+        first((12.0, 12.0), &figures)
+    };
+    assert_eq!(one_thread(0.1), "server.too_few_workers");
+    assert_eq!(one_thread(0.35), "none", "one thread has work all the time, and waits to do it");
     let taken = first((12.0, 12.0), &machine(0.9));
     assert_ne!(taken, "server.too_few_workers", "others take the processors");
     let busy = [("process.thread_share", 0.97), interpreter[0]];
@@ -74,15 +81,20 @@ fn requests_of_a_generator_that_stood_still_lack_no_workers() {
 
 #[test]
 fn a_server_that_is_given_no_processor_lacks_no_workers() {
-    let found = |queued: f64| {
-        let figures =
-            [("listen.queue{0.0.0.0:80}", 5.0), ("process.queued_ns", queued * SECOND as f64)];
+    let found = |busiest: f64, queued: f64| {
+        let figures = [
+            ("listen.queue{0.0.0.0:80}", 5.0),
+            ("process.thread_share", busiest),
+            ("process.queued_ns", queued * SECOND as f64),
+        ];
         let mut run = watched(slow(), idle(&figures));
         run.plan.addresses = vec!["10.0.0.7:80".into()];
         codes(&run)[0].clone()
     };
-    assert_eq!(found(0.01), "server.too_few_workers");
-    assert_eq!(found(0.9), "none", "it accepts late for want of a processor");
+    assert_eq!(found(0.05, 0.01), "server.too_few_workers");
+    assert_eq!(found(0.05, 0.9), "none", "it accepts late for want of a processor");
+    assert_eq!(found(0.6, 0.1), "server.too_few_workers");
+    assert_eq!(found(0.6, 0.35), "none", "so does one thread that has work all the time");
 }
 
 #[test]

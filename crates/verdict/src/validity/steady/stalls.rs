@@ -69,7 +69,8 @@ pub(super) fn unserved(run: &Run) -> Option<String> {
     let pauses = plan.think_ns.is_some() || plan.pace_ns.is_some() || !plan.mix.flows.is_empty();
     let all_ask = plan.rate_per_s.is_none() && plan.requests.is_none() && !pauses;
     let users_wait = all_ask && u64::from(plan.connections) >= fewest;
-    if !users_wait || gone(run).is_some() {
+    // Without a response there is no percentile that hides it.
+    if !users_wait || run.service_ns.count == 0 || gone(run).is_some() {
         return None;
     }
     let least_ns = UNSERVED_NS.max(STALL_TIMES.saturating_mul(run.service_ns.p99));

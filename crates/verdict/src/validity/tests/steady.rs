@@ -490,12 +490,19 @@ fn stalls_of_all_users_that_p99_does_not_show_are_told_by_their_sum() {
     for (run, times, length_ms) in [(closed(), 2, 450), (closed(), 9, 115), (open(), 3, 450)] {
         assert_eq!(stalled(run, times, length_ms * MILLISECOND).1, vec![]);
     }
-    // Users who pause between steps, or who have no more to send; and attempts that failed, for which nobody waited.
-    let (mut pausing, mut counted) = (closed(), closed());
+    // Users who pause between steps, or who have no more to send; attempts that failed, for which nobody waited; and no
+    // response at all, which has no p99.
+    let (mut pausing, mut counted, mut unanswered) = (closed(), closed(), closed());
+    unanswered.service_ns = model::Summary::default();
     pausing.plan.mix.flows.push(model::plan::FlowPlan::default());
     counted.plan.requests = Some(10_000);
-    let cases =
-        [(pausing, 0, false), (counted, 0, false), (closed(), 5, false), (closed(), 0, true)];
+    let cases = [
+        (pausing, 0, false),
+        (counted, 0, false),
+        (unanswered, 0, false),
+        (closed(), 5, false),
+        (closed(), 0, true),
+    ];
     for (mut run, failed_slots, told) in cases {
         let silences = vec![
             model::Silence {
