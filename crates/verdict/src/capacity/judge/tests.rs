@@ -252,8 +252,10 @@ fn a_part_of_a_time_is_blamed_by_the_figure_that_is_limited() {
         let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
         let of = Of::objective(&parse(objective).expect("an objective")[0]);
         let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
-        let margin = Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
-        judge(&run, vec![MetricMargin { margin, of, too_few: false }], Some(2e6)).outcome
+        let outcome = Outcome::Broke;
+        let margin = Margin { objective, value, limit, unit, outcome, why: None, untried: false };
+        let weighed = MetricMargin { margin, of, too_few: false, left_open: false };
+        judge(&run, vec![weighed], Some(2e6)).outcome
     };
     for (objective, value_ms, of_late, of_waited) in [
         ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),
