@@ -27,7 +27,7 @@ mod window;
 pub use advice::brief_advice;
 pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
-pub use responses::kind as kind_in_words;
+pub use responses::{empty_in_words, kind as kind_in_words};
 pub(crate) use steady::SHORTEST_NS;
 pub use steady::stalls::{Stalls, stalls, stalls_in_words};
 pub(crate) use steady::turn::{between, is_constant, turned};
