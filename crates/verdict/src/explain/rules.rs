@@ -236,7 +236,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "connections that the server has not accepted yet wait in its listener's queue; when that is full the \
                     kernel drops what comes, and clients try again after 1 s, 2 s, 4 s",
         evidence: "ListenOverflows or ListenDrops of the server's machine grow by 10 or more and by 0.1 % of the \
-                   connections or more",
+                   connections or more, and an attempt failed without a response or by a server error, or took 200 ms or longer, \
+                   connecting included: without that, what was dropped was not of this load",
         fix: "Raise the server's own backlog (listen 80 backlog=4096), and the kernel's limit where that is lower (sysctl \
               net.core.somaxconn), and let the server accept faster (more workers, reuseport).",
         experiment: "Run it again with a longer backlog: the times of 1 s go.",
