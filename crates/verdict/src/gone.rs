@@ -295,10 +295,12 @@ fn failing(run: &Run, silence: &Silence) -> bool {
     long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
 }
 
-/// Whether this number of failures in a row is beyond chance, if attempts fail independently.
+/// Whether this number of failures in a row is beyond chance, if attempts fail independently. What was never sent says nothing
+/// of how often they do: it found no connection, perhaps as the server was away.
 fn improbable(run: &Run, silence: &Silence) -> bool {
-    let attempts = run.totals.attempts.max(1) as f64;
-    let failed = run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
+    let attempts = run.totals.attempts.saturating_sub(run.totals.unsent);
+    let failed = attempts.saturating_sub(run.totals.succeeded) as f64;
+    let attempts = attempts.max(1) as f64;
     if failed >= attempts {
         return true;
     }

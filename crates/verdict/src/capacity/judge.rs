@@ -235,10 +235,12 @@ fn generators_fault(
         ReasonCode::ConnectionsExhausted => !queued && !deaf,
         _ => false,
     };
-    let reasons = run.validity.reasons.iter();
-    let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
-    let found = found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next();
-    found.or_else(|| if queued || deaf { None } else { connections_fault(run, broke) })
+    let reasons =
+        || run.validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
+    // While the server is away arrivals wait for connections too.
+    let away = reasons().any(|reason| reason.code == ReasonCode::ServerGone);
+    let found = reasons().find(|reason| blames(reason.code)).map(|reason| reason.text.clone());
+    found.or_else(|| if queued || deaf || away { None } else { connections_fault(run, broke) })
 }
 
 /// The evidence that other programs may have kept the objectives from holding: they took the processors that the

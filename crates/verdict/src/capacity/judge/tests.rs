@@ -206,6 +206,21 @@ fn a_few_arrivals_that_found_no_connection_are_not_the_servers() {
 }
 
 #[test]
+fn arrivals_that_wait_for_a_server_that_is_away_do_not_want_more_connections() {
+    let outcome = |consequence| {
+        let mut run = open();
+        run.rates.success_ratio = Some(0.985);
+        run.concurrency.in_flight_max = run.plan.inflight_cap();
+        run.wait_ns = around(10 * MILLISECOND, 9_850);
+        let code = ReasonCode::ServerGone;
+        run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+        judge(&run, Vec::new(), Some(2e6)).outcome
+    };
+    assert_eq!(outcome(Verdict::Invalid), Outcome::Broke);
+    assert_eq!(outcome(Verdict::Valid), Outcome::Generator, "for a moment");
+}
+
+#[test]
 fn a_target_that_dies_is_no_limit_of_the_generator() {
     let outcome = |failed, limits: &[&str]| {
         let mut run = open();
