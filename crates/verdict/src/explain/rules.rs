@@ -249,7 +249,7 @@ pub const RULES: &[Rule] = &[
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
         evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
                    fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
-                   uses less than half of its processors, for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does; nor where requests are pipelined), and was never without a response to anybody for \
+                   uses less than half of its processors, which others do not use up and for which its threads hardly wait (and of unread requests not about one in all, which an interpreter's lock does; nor where requests are pipelined), and was never without a response to anybody for \
                    half a second and five times the median service time, nor was the generator held up; where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \

@@ -23,13 +23,13 @@ const ALWAYS: f64 = 0.5;
 /// Processors that a server uses whose threads pass an interpreter's lock around: they read late for that.
 const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
 
-/// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
+/// Whether a server's processors have nothing to do: it uses few, and neither do others use them all, nor does any of its
+/// threads wait for one.
 fn is_idle(server: &Server<'_>, used: f64) -> bool {
-    let taken = match server.source.mean("process.queued_ns") {
-        Some(queued) => queued / SECOND as f64 >= WAITING.1,
-        None => server.host_busy().is_some_and(|busy| busy >= UNREAD.1),
-    };
-    used < WAITING.1 && !taken
+    let queued = server.source.mean("process.queued_ns");
+    let waits = queued.is_some_and(|queued| queued / SECOND as f64 >= WAITING.1);
+    let taken = server.host_busy().is_some_and(|busy| busy >= UNREAD.1);
+    used < WAITING.1 && !waits && !taken
 }
 
 /// Requests that have come in on open connections and that no worker reads, while the processors are idle.
