@@ -157,8 +157,8 @@ fn responses_each(run: &Run) -> Option<f64> {
 const AT_START: Nanos = 20 * MILLISECOND;
 
 /// Whether a silence is that of a server which was still starting: it had answered nothing yet, neither in a warm-up nor in an
-/// earlier run of the same command, lost none of what it was sent, and answered before the window ended. Not where the load itself varies,
-/// which nothing else would judge.
+/// earlier run of the same command, lost none of what it was sent, and answered before the window ended. Not where the load
+/// itself varies, which nothing else would judge.
 pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     let lost_none = silence.failed_slots == 0 && silence.ended;

@@ -86,8 +86,8 @@ pub const RULES: &[Rule] = &[
                     p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, it did so to {AT_ONCE} of the \
-                    connections. A server that responded to nothing at first, neither in a warm-up nor in an earlier run of the same \
-                    command, and failed nothing, was still starting (`not_steady`)",
+                    connections. A server that responded to nothing at first, neither in a warm-up nor in an earlier run of the \
+                    same command, and failed nothing, was still starting (`not_steady`)",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
                       A note if it was away for less than {MOMENT} of the window, came back, and cut off less than {CUT_OFF}. \
                       If an objective on `available` is decided, the exit code follows that \

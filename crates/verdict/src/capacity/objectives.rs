@@ -482,7 +482,7 @@ mod tests {
             ..EndpointPlan::default()
         }];
         let mut nothing = open();
-        nothing.totals.attempts = 0;
+        (nothing.totals.attempts, nothing.totals.requests) = (0, 0);
         nothing.response_ns = around(0, 0);
         let figures = Figures::of(&nothing).unwrap();
         let endpoints = [Endpoint { name: "GET /rare".to_owned(), figures }];
