@@ -30,7 +30,7 @@ pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections
 pub use responses::{empty_in_words, kind as kind_in_words};
 pub(crate) use steady::SHORTEST_NS;
 pub use steady::stalls::{Stalls, stalls, stalls_in_words};
-pub(crate) use steady::turn::{between, is_constant, turned};
+pub(crate) use steady::turn::{CHANGED, CHANGED_NS, between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;

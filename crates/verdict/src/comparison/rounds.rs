@@ -1,11 +1,12 @@
 //! Judging by rounds: every run is one sample.
 
 use model::quote::counted;
-use model::units::{MICROSECOND, Nanos, show_duration};
+use model::units::{Nanos, show_duration};
 use model::{Run, Summary};
 
 use super::measure::{Measure, measures, reading};
 use super::{CONFIDENCE, Comparison, Effect, LogRatio, POWER};
+use crate::validity::{CHANGED, CHANGED_NS};
 use statistics::student::reach;
 
 /// Rounds that can be judged at least.
@@ -14,9 +15,6 @@ pub const FEWEST: usize = 3;
 const MOST_ROUNDS: u32 = 10_000;
 /// Rounds before and since a change that show it to be one for good.
 const EACH_SIDE: usize = 2;
-/// How many times as long, or as short, the medians of all rounds since must be as those of all before, and how far apart.
-const CHANGED: f64 = 2.0;
-const CHANGED_NS: f64 = 100.0 * MICROSECOND as f64;
 /// How far the other server's may have moved meanwhile: further, and the machine changed, which both have in common.
 const COMMON: f64 = std::f64::consts::SQRT_2;
 
