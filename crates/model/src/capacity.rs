@@ -285,4 +285,7 @@ pub struct Margin {
     /// Why it is not known, where it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// It is of an endpoint of which no request was due: nothing was measured, and `value` is 0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untried: bool,
 }

@@ -65,7 +65,8 @@ pub struct LoadLine {
     pub notes: Vec<Reason>,
     /// The objectives that held, as `--slo` takes them.
     pub objectives: Vec<String>,
-    /// Those that the capacity falls short of, or that were left undecided: throughput asked for.
+    /// Those that the capacity falls short of, or that were left undecided: throughput asked for, and what is asked of an
+    /// endpoint of which no request was due.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
     /// Why not more; absent where nothing above was measured.

@@ -36,7 +36,7 @@ pub struct Silence {
     /// Whether several responses that had been awaited for long came at once at its end: what held up one held up all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub released: bool,
-    /// Whether no user of the run had been served before it, in a warm-up neither.
+    /// Whether no user had been served before it, neither in the warm-up nor in earlier runs of the same command.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub before_any_response: bool,
 }
@@ -73,11 +73,16 @@ pub(crate) struct PresenceSums {
     unseen_ns: Nanos,
     silences: Vec<Silence>,
     window_end_ns: Nanos,
-    /// Whether some user was served so far.
+    /// Whether some user was served so far, in an earlier run of the same command or in this one.
     any_served: bool,
 }
 
 impl PresenceSums {
+    /// Nothing yet, of a server that has served an earlier run or has not.
+    pub(crate) fn new(served_before: bool) -> Self {
+        Self { any_served: served_before, ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, interval: &Interval) {
         let presence = &interval.tally.presence;
         match interval.phase {
@@ -278,6 +283,17 @@ mod tests {
             let before: Vec<bool> = found.iter().map(|one| one.before_any_response).collect();
             let (until_50, to_the_end) = before.split_at(before.len() - 1);
             assert_eq!((until_50, to_the_end), (expected, &[false][..]), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_served_an_earlier_run_has_no_time_before_its_first_response() {
+        let waited = PresenceTally { waited: u64::MAX, served: 1 << 50, ..Default::default() };
+        for served_before in [false, true] {
+            let mut sums = PresenceSums::new(served_before);
+            sums.add(&interval(0, Phase::Window, waited));
+            let silences = sums.finish().silences;
+            assert_eq!(silences[0].before_any_response, !served_before);
         }
     }
 

@@ -206,4 +206,7 @@ pub struct RunHead {
     pub environment: Environment,
     /// See [`Run::plan`].
     pub plan: Plan,
+    /// Whether an earlier run of the same command was served by the server: it is not one that has yet to start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub served_before: bool,
 }

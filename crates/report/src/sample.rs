@@ -120,6 +120,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         unit: Unit::Nanoseconds,
         outcome,
         why: (outcome == Outcome::Unclear).then(|| "interval 471ms to 530ms".into()),
+        untried: false,
     };
     let success = Margin {
         objective: "success>=99%".into(),
@@ -128,6 +129,7 @@ fn judged(level: f64, outcome: Outcome, p99_ms: f64) -> Judged {
         unit: Unit::Ratio,
         outcome: Outcome::Held,
         why: None,
+        untried: false,
     };
     Judged {
         outcome,

@@ -156,9 +156,9 @@ fn responses_each(run: &Run) -> Option<f64> {
 /// A silence that begins this early in the window is reported as one from the window's start.
 const AT_START: Nanos = 20 * MILLISECOND;
 
-/// Whether a silence is that of a server which was still starting: it answered nothing from the beginning of a run, in its
-/// warm-up neither, lost none of what it was sent, and answered before the window ended. Not where the load itself varies,
-/// which nothing else would judge.
+/// Whether a silence is that of a server which was still starting: it had answered nothing yet, neither in a warm-up nor in an
+/// earlier run of the same command, lost none of what it was sent, and answered before the window ended. Not where the load
+/// itself varies, which nothing else would judge.
 pub(crate) fn is_start(run: &Run, silence: &Silence) -> bool {
     let constant = run.plan.stages.is_empty() && run.plan.recorded.is_none();
     let lost_none = silence.failed_slots == 0 && silence.ended;
@@ -295,10 +295,12 @@ fn failing(run: &Run, silence: &Silence) -> bool {
     long && silence.failed_slots >= FEWEST_FAILING && improbable(run, silence)
 }
 
-/// Whether this number of failures in a row is beyond chance, if attempts fail independently.
+/// Whether this number of failures in a row is beyond chance, if attempts fail independently. What was never sent says nothing
+/// of how often they do: it found no connection, perhaps as the server was away.
 fn improbable(run: &Run, silence: &Silence) -> bool {
-    let attempts = run.totals.attempts.max(1) as f64;
-    let failed = run.totals.attempts.saturating_sub(run.totals.succeeded) as f64;
+    let attempts = run.totals.attempts.saturating_sub(run.totals.unsent);
+    let failed = attempts.saturating_sub(run.totals.succeeded) as f64;
+    let attempts = attempts.max(1) as f64;
     if failed >= attempts {
         return true;
     }

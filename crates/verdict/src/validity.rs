@@ -27,10 +27,10 @@ mod window;
 pub use advice::brief_advice;
 pub(crate) use failing::FAILING;
 pub(crate) use generator::{SENT_AGAIN_NS, connections_for, waits_for_connections};
-pub use responses::kind as kind_in_words;
+pub use responses::{empty_in_words, kind as kind_in_words};
 pub(crate) use steady::SHORTEST_NS;
 pub use steady::stalls::{Stalls, stalls, stalls_in_words};
-pub(crate) use steady::turn::{between, is_constant, turned};
+pub(crate) use steady::turn::{CHANGED, CHANGED_NS, between, is_constant, turned};
 pub use steady::{Stability, stability};
 pub use users::{UNEVEN, UNEVEN_FROM};
 pub(crate) use way::local_ports;
@@ -86,8 +86,8 @@ pub const RULES: &[Rule] = &[
                     p50; in both, unless all of the few that asked meanwhile may have been slow by themselves); the server refused or \
                     cut off {CUT_OFF} of the users' time (in an open loop, of the attempts), unless nearly all of these were idle connections; \
                     within two neighbouring blocks of the window, and almost never outside them, it did so to {AT_ONCE} of the \
-                    connections. A server that responded to nothing at the beginning of a run without a warm-up, and failed \
-                    nothing, was still starting (`not_steady`)",
+                    connections. A server that responded to nothing at first, neither in a warm-up nor in an earlier run of the \
+                    same command, and failed nothing, was still starting (`not_steady`)",
         consequence: "INVALID: the figures are of a server that was away for part of the window. \
                       A note if it was away for less than {MOMENT} of the window, came back, and cut off less than {CUT_OFF}. \
                       If an objective on `available` is decided, the exit code follows that \

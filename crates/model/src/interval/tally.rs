@@ -41,7 +41,7 @@ pub struct Tally {
     pub statuses: StatusCounts,
     /// Bytes received, TLS records included.
     pub bytes_read: u64,
-    /// Bytes sent, TLS records included.
+    /// Bytes handed over to be sent, TLS records included.
     pub bytes_written: u64,
     /// Connections opened.
     pub connects: u64,

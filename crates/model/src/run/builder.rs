@@ -36,12 +36,12 @@ impl RunBuilder {
             mix: MixSums::of(&head.plan.mix),
             seconds: Seconds::empty(&head.plan.mix),
             kinds: Kinds::default(),
+            presence: PresenceSums::new(head.served_before),
             head,
             sums: Sums::default(),
             timeline: Timeline::default(),
             slices: Slices::default(),
             blocks: BlockSums::default(),
-            presence: PresenceSums::default(),
         }
     }
 
@@ -86,7 +86,7 @@ impl RunBuilder {
     /// until `verdict` has concluded it.
     pub fn finish(self, interrupted: bool) -> Run {
         let Self { head, sums, timeline, slices, seconds: _, kinds, blocks, presence, mix } = self;
-        let RunHead { version, started_at, command, environment, plan } = head;
+        let RunHead { version, started_at, command, environment, plan, served_before: _ } = head;
         let environment_cpus = environment.cpus_allowed;
         let totals = &sums.totals;
         let due_ns = plan.all_due_ns().map(|end_ns| end_ns.saturating_sub(plan.warmup_ns));

@@ -29,7 +29,7 @@ pub struct Totals {
     pub duration_ns: Nanos,
     /// Bytes received in the window and the drain.
     pub bytes_read: u64,
-    /// Bytes sent in the window.
+    /// Bytes handed over to be sent in the window. Of requests that the server did not read to their end, some may not have left.
     pub bytes_written: u64,
     /// Connections opened, from the start of the run on.
     pub connects: u64,

@@ -80,7 +80,8 @@ fn start(args: &CapacityArgs) -> Result<u8, Failure> {
     settings.arrivals = arrivals(&mut input, settings.kind, Arrivals::Poisson);
     let asked = asked(args, &input, &settings)?;
     // A length that the user chose stays.
-    settings.hold_attempts = if args.hold.is_some() { 0 } else { asked.hold_attempts() };
+    settings.hold_attempts =
+        if args.hold.is_some() { 0 } else { asked.hold_attempts(input.endpoints()) };
     let users = users_of_load(args, &input)?;
     let wanted = wanted(args, &input);
     let record = CapacitySearch {

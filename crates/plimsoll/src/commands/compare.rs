@@ -170,7 +170,7 @@ fn folder(args: &CompareArgs) -> Result<PathBuf, Failure> {
 /// The rounds so far, judged; or not, with the reasons.
 fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comparison {
     let (mut withheld, mut round) = (Vec::<(String, Vec<u64>)>::new(), 1);
-    let (mut invalid, mut remark) = (false, None);
+    let (mut invalid, mut remark, mut changed) = (false, None, None);
     let names = names(args);
     let mut unlike = |runs: [&Run; 2]| {
         remark = remark.take().or_else(|| likeness::remark(runs));
@@ -193,12 +193,13 @@ fn compared(args: &CompareArgs, rounds: &Rounds, baseline: Option<&Run>) -> Comp
         None => {
             let pairs = rounds.pairs();
             pairs.iter().for_each(|[a, b]| unlike([a, b]));
+            changed = judged::changed(&names, &pairs);
             judged::judge(names, &pairs, args.margin)
         }
     };
     let made = rounds.progress().made;
     let withheld = withheld.into_iter().map(|(reason, rounds)| in_rounds(&reason, &rounds, made));
-    comparison.withhold(withheld.collect(), args.anyway);
+    comparison.withhold(withheld.chain(changed).collect(), args.anyway);
     comparison.notes.extend(remark);
     // Where it is printed again nobody has read the warning.
     let early = rounds.failed().into_iter().chain(rounds.lost());

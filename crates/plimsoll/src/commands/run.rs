@@ -127,7 +127,13 @@ fn carry_out(
     let mut steps = Steps::default();
     let made = folder.made.as_deref();
     let journal = made.map(|dir| JournalIn { dir, objectives: objectives.names() });
-    let extras = Extras { journal, abort_on: watch, sources: &sources, taker: taker.as_mut() };
+    let extras = Extras {
+        journal,
+        abort_on: watch,
+        sources: &sources,
+        taker: taker.as_mut(),
+        ..Extras::default()
+    };
     let run = execute_sampled(&launch, environment, extras, &mut live, &mut steps);
     let mut run = run?;
     objectives.judge(&mut run);

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use model::names::meant_method;
 use model::plan::EXPECT_FIRST;
 use model::workload::Stage;
-use model::{Arriving, Mix, Nanos, Stages};
+use model::{Arriving, EndpointPlan, Mix, Nanos, Stages};
 use traffic::{Always, BodyLike, Expect, KeepsCookies, Supply};
 use wire::RequestParts;
 
@@ -290,9 +290,9 @@ impl LoadInput {
         }
     }
 
-    /// Endpoints of its mix; 0 for one request.
-    pub fn endpoints(&self) -> usize {
-        self.workload().map_or(0, |(_, ready)| ready.compiled.mix().endpoints.len())
+    /// Endpoints of its mix; none for one request.
+    pub fn endpoints(&self) -> &[EndpointPlan] {
+        self.workload().map_or(&[], |(_, ready)| &ready.compiled.mix().endpoints)
     }
 
     /// What is sent with this many connections, drawn by this seed. Where endpoints set numbers of users, these are scaled

@@ -89,7 +89,7 @@ impl Prepared {
             script,
             follows_profile: false,
             tls,
-            first_responses: Arc::new(FirstResponses::of(input.endpoints())),
+            first_responses: Arc::new(FirstResponses::of(input.endpoints().len())),
             files: limits::raise_file_limit(),
             io: choose_io(args.io)?,
             shortage: Shortage::Refused,

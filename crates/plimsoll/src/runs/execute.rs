@@ -38,6 +38,8 @@ pub struct Extras<'a> {
     pub sources: &'a [Source],
     /// What takes a profile of the server meanwhile.
     pub taker: Option<&'a mut Taker>,
+    /// See [`RunHead::served_before`].
+    pub served_before: bool,
 }
 
 /// Runs a plan to its end and judges the result, which is neither stored nor shown: where a redirect leads
@@ -74,7 +76,7 @@ fn carry_out<'a>(
     live: &'a mut Live,
     (steps, echoes): (&'a mut Steps, Option<Echoes>),
 ) -> Result<Run, Failure> {
-    let Extras { journal, abort_on, sources, mut taker } = extras;
+    let Extras { journal, abort_on, sources, mut taker, served_before } = extras;
     if let Some(taker) = &mut taker {
         taker.server_at(&launch.plan.addresses);
     }
@@ -89,6 +91,7 @@ fn carry_out<'a>(
         command: secrets::command(),
         environment,
         plan: (*launch.plan).clone(),
+        served_before,
     };
     if let Some(JournalIn { dir, objectives }) = journal {
         let made = Journal::create(dir, &head, &objectives);

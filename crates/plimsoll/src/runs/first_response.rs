@@ -34,7 +34,7 @@ pub fn ask(prepared: &mut Prepared, args: &LoadArgs, quiet: bool) -> Result<(), 
     if args.expect_body_like.as_deref() != Some(EXPECT_FIRST) {
         return Ok(());
     }
-    let requests = match prepared.input.endpoints() as u64 {
+    let requests = match prepared.input.endpoints().len() as u64 {
         0 | 1 => 1,
         many => (many * AN_ENDPOINT).min(MOST),
     };

@@ -43,13 +43,16 @@ pub struct Series {
     pub sources: Vec<Source>,
     stop: Arc<AtomicBool>,
     shown: HashSet<String>,
+    /// The addresses that served a run.
+    served: HashSet<Vec<String>>,
 }
 
 impl Series {
     /// Before the first run. `stop` is raised by Ctrl-C.
     pub fn new(live: Live, stop: Arc<AtomicBool>) -> Self {
         let (abort_on, sources) = (AbortWatch::default(), Vec::new());
-        Self { live, abort_on, profiles: None, sources, stop, shown: HashSet::new() }
+        let (shown, served) = (HashSet::new(), HashSet::new());
+        Self { live, abort_on, profiles: None, sources, stop, shown, served }
     }
 
     /// Makes one run of a load, the `nth` of those that are samples of it, counted from 0; `adjust` may change what is about to be carried out. What was to be sent may have
@@ -77,11 +80,19 @@ impl Series {
         let mut steps = Steps::default();
         let (launch, live) = (adjust(launch), &mut self.live);
         let mut taker = self.profiles.as_ref().and_then(|into| into.taker(&launch.plan));
-        let abort_on = self.abort_on.clone();
-        let taking = taker.as_mut();
-        let extras = Extras { journal: None, abort_on, sources: &self.sources, taker: taking };
+        let extras = Extras {
+            journal: None,
+            abort_on: self.abort_on.clone(),
+            sources: &self.sources,
+            taker: taker.as_mut(),
+            served_before: self.served.contains(&launch.plan.addresses),
+        };
         let run = execute_sampled(&launch, environment, extras, live, &mut steps);
         let mut run = run?;
+        // A server that is still starting, or a proxy in front of it, may respond with server errors.
+        if run.totals.statuses.keys().any(|status| *status < 500) {
+            self.served.insert(run.plan.addresses.clone());
+        }
         if let Some(why) = mismatch(&run, tls::is_used_at) {
             return cannot_run(why);
         }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use testkit::peer::{Peer, Step};
 
 use crate::harness::{Folder, PLIMSOLL, Target};
 
@@ -112,6 +113,25 @@ fn a_sweep_ends_when_its_server_is_gone_and_keeps_its_levels() {
     assert!(levels.len() < 6, "it went on: {}", levels.len());
     let verdict = |level: &Value| level["run"]["validity"]["verdict"].clone();
     assert_eq!(verdict(levels.last().unwrap()), "INVALID");
+}
+
+/// Its connections of the second level respond to nothing at first: only of the first level can that be how it starts.
+#[test]
+fn a_level_at_the_beginning_of_which_nobody_is_served_is_not_of_a_server_that_is_starting() {
+    let ok = || Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec());
+    let asked = || Step::Expect(b"\r\n\r\n");
+    let well = vec![Step::Forever(vec![asked(), Step::Pause(Duration::from_millis(2)), ok()])];
+    let late = [vec![asked(), Step::Pause(Duration::from_secs(2)), ok()], well.clone()].concat();
+    // One connection finds out whether somebody listens there.
+    let peer = Peer::start_each([vec![well; 1 + 4], vec![late]].concat());
+    let folder = Folder::new();
+    let line = format!("sweep http://{}/ --levels 4,5 -d 5s --rest 0 --out out -q", peer.addr());
+    folder.plimsoll(&line).measured();
+    let sweep = json(&folder, "out/sweep.json");
+    let reasons = sweep["levels"][1]["run"]["validity"]["reasons"].as_array().unwrap();
+    let gone = reasons.iter().find(|reason| reason["code"] == "server_gone").expect("it is named");
+    let said = "the server stopped answering ";
+    assert!(gone["text"].as_str().unwrap().starts_with(said), "{gone}");
 }
 
 #[test]

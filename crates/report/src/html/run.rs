@@ -11,7 +11,7 @@ use model::validity::Verdict;
 
 use verdict::dips::{FEWEST_SECONDS, can_tell};
 use verdict::figures::level_of;
-use verdict::validity::{shows_no_rate, stalls_in_words};
+use verdict::validity::{empty_in_words, shows_no_rate, stalls_in_words};
 
 use super::{Section, Title, mix, objectives, page, parts, profiled, watched};
 use crate::charts;
@@ -328,6 +328,7 @@ fn kinds(run: &Run) -> Markup {
             h3 { "Kinds of successful responses" }
             (parts::rows(&heads[usize::from(!several)..], run.response_kinds.iter().map(row)))
         }
+        @if let Some(words) = empty_in_words(run) { p { (parts::outside(&words)) "." } }
     }
 }
 

@@ -6,7 +6,9 @@ use model::plan::Plan;
 use model::run::{Generator, Run};
 use model::units::{Nanos, exact_duration, show_duration};
 use unicode_width::UnicodeWidthStr;
-use verdict::validity::{UNEVEN, UNEVEN_FROM, ended_by_count, kind_in_words, stalls_in_words};
+use verdict::validity::{
+    UNEVEN, UNEVEN_FROM, empty_in_words, ended_by_count, kind_in_words, stalls_in_words,
+};
 
 use super::{Style, Tone, mix, spectrum};
 use crate::figure::{clean, count, counted, rate, share, share_of, wrap};
@@ -31,6 +33,7 @@ pub(super) fn sections(run: &Run, style: Style) -> String {
         mix::section(run, style),
         statuses(run, style),
         kinds(run, style),
+        empty_in_words(run).map(|words| named(style, "Empty bodies", &[words])),
         errors(run, style),
         stalls_in_words(run).map(|words| named(style, "Stalls", &[words])),
         dips(run, style),

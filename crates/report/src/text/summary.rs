@@ -11,7 +11,7 @@ use model::validity::{Reason, Verdict};
 use model::{ErrorClass, ReasonCode, Run};
 use unicode_width::UnicodeWidthStr;
 use verdict::exit;
-use verdict::validity::{brief_advice, shows_no_rate, stalls_in_words};
+use verdict::validity::{brief_advice, empty_in_words, shows_no_rate, stalls_in_words};
 
 use super::detail::{self, named};
 use super::validity::{bounds_latency, ended_early};
@@ -166,6 +166,7 @@ fn load(run: &Run, style: Style) -> String {
         out += &line(style, "Responses", &responses(run));
     }
     for (name, words) in [
+        ("Empty bodies", empty_in_words(run)),
         ("Handshakes", handshakes(run).map(|words| words.replacen("TLS handshakes: ", "", 1))),
         ("Users", detail::users(run)),
         ("Stalls", stalls_in_words(run)),

@@ -142,6 +142,7 @@ fn broke(search: &Search, inside: impl Fn(f64) -> bool) -> Vec<f64> {
 fn limited_by(below: &Fed, above: &Fed) -> Option<LimitedBy> {
     let broke = above.judged.margins.iter().find(|margin| margin.outcome == Outcome::Broke)?;
     let held = match below.judged.margin(&broke.objective) {
+        Some(margin) if margin.untried => return None,
         Some(margin) => margin.value,
         // That all responses are of the usual kind is listed only where it is not so.
         None if broke.objective == usual_responses() => 1.0,
@@ -163,7 +164,10 @@ pub fn load_line(
 ) -> LoadLine {
     let line = line_of_levels(search, answer, run);
     let unmet = asked.throughput(&line).into_iter().filter(|(_, ruling)| *ruling != Ruling::Pass);
-    let missed: Vec<String> = unmet.map(|(name, _)| name).collect();
+    let margins = search.steps.get(answer.step).into_iter().flat_map(|held| &held.judged.margins);
+    let untried = margins.filter(|margin| margin.untried).map(|margin| &margin.objective);
+    let untried = untried.filter(|name| line.objectives.contains(*name)).cloned();
+    let missed: Vec<String> = unmet.map(|(name, _)| name).chain(untried).collect();
     let objectives =
         line.objectives.iter().filter(|name| !missed.contains(name)).cloned().collect();
     LoadLine { objectives, missed, ..line }

@@ -44,8 +44,11 @@ pub fn judge(run: &Run, objectives: Vec<MetricMargin>, idle_mean_ns: Option<f64>
     }
     weighed.extend(answered(run, idle_mean_ns));
     weighed.extend(usual(run));
-    weighed.sort_by(|a, b| excess(&b.margin).total_cmp(&excess(&a.margin)));
-    let any = |outcome| weighed.iter().any(|weighed| weighed.margin.outcome == outcome);
+    weighed.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
+    let is = |weighed: &MetricMargin, outcome: Outcome| {
+        !weighed.left_open && weighed.margin.outcome == outcome
+    };
+    let any = |outcome| weighed.iter().any(|weighed| is(weighed, outcome));
     let broke: Vec<&MetricMargin> =
         weighed.iter().filter(|weighed| weighed.margin.outcome == Outcome::Broke).collect();
     let blamed = if broke.is_empty() { None } else { generators_fault(run, &broke, idle_mean_ns) };
@@ -60,7 +63,7 @@ pub fn judge(run: &Run, objectives: Vec<MetricMargin>, idle_mean_ns: Option<f64>
         () => Outcome::Held,
     };
     let neighbours = if outcome == Outcome::Broke { neighbours_fault(run, &broke) } else { None };
-    let unclear = |weighed: &&MetricMargin| weighed.margin.outcome == Outcome::Unclear;
+    let unclear = |weighed: &&MetricMargin| is(weighed, Outcome::Unclear);
     let too_few = outcome == Outcome::Unclear
         && weighed.iter().filter(unclear).count() > 0
         && weighed.iter().filter(unclear).all(|weighed| weighed.too_few);
@@ -97,10 +100,12 @@ fn still_holds(run: &Run, reason: &Reason, weighed: &[MetricMargin]) -> bool {
     }
 }
 
-/// How far a broken objective is from its limit; what is unclear comes after what broke, and what held
-/// comes last.
-fn excess(margin: &Margin) -> f64 {
+/// How far a broken objective is from its limit; what is unclear comes after what broke, then what held, and what the step
+/// is judged without comes last.
+fn excess(weighed: &MetricMargin) -> f64 {
+    let margin = &weighed.margin;
     match margin.outcome {
+        _ if weighed.left_open => return -1.0,
         Outcome::Broke => {}
         Outcome::Unclear => return 0.5,
         Outcome::Held | Outcome::Generator => return 0.0,
@@ -119,7 +124,7 @@ fn success(run: &Run) -> MetricMargin {
     let why = by_chance.then(|| FEW_FAILED.to_owned());
     let held = value >= LEAST_SUCCESS || by_chance;
     let margin = Margin { why, ..guard("success", value, LEAST_SUCCESS, held) };
-    MetricMargin { margin, of: Of::Load(Metric::Success), too_few: false }
+    MetricMargin { margin, of: Of::Load(Metric::Success), too_few: false, left_open: false }
 }
 
 /// Why a success a little below its limit holds.
@@ -155,7 +160,7 @@ fn answered(run: &Run, idle_mean_ns: Option<f64>) -> Option<MetricMargin> {
     let held = kept && sent;
     let why = (held && value < LEAST_RESPONDED).then(|| slack.to_owned());
     let margin = Margin { why, ..guard("answered", value, LEAST_RESPONDED, held) };
-    Some(MetricMargin { margin, of: Of::Pace, too_few: false })
+    Some(MetricMargin { margin, of: Of::Pace, too_few: false, left_open: false })
 }
 
 /// The mean response time of a run in which it stayed the same from block to block, the shortest of theirs: no queue grew.
@@ -177,7 +182,7 @@ fn usual(run: &Run) -> Option<MetricMargin> {
     let value = 1.0 - unusual;
     let held = value >= LEAST_SUCCESS;
     let margin = guard(USUAL, value, LEAST_SUCCESS, held);
-    Some(MetricMargin { margin, of: Of::Usual, too_few: false })
+    Some(MetricMargin { margin, of: Of::Usual, too_few: false, left_open: false })
 }
 
 /// The part of an endpoint's responses in the run that came with a change: that since the change says nothing of those
@@ -204,7 +209,7 @@ fn at_least(name: &str, limit: f64) -> String {
 fn guard(name: &str, value: f64, limit: f64, held: bool) -> Margin {
     let objective = at_least(name, limit);
     let outcome = if held { Outcome::Held } else { Outcome::Broke };
-    Margin { objective, value, limit, unit: Unit::Ratio, outcome, why: None }
+    Margin { objective, value, limit, unit: Unit::Ratio, outcome, why: None, untried: false }
 }
 
 /// The evidence that the generator's side, not the server, kept the objectives from holding.
@@ -230,10 +235,12 @@ fn generators_fault(
         ReasonCode::ConnectionsExhausted => !queued && !deaf,
         _ => false,
     };
-    let reasons = run.validity.reasons.iter();
-    let found = reasons.filter(|reason| reason.consequence != Verdict::Valid);
-    let found = found.filter(|reason| blames(reason.code)).map(|reason| reason.text.clone()).next();
-    found.or_else(|| if queued || deaf { None } else { connections_fault(run, broke) })
+    let reasons =
+        || run.validity.reasons.iter().filter(|reason| reason.consequence != Verdict::Valid);
+    // While the server is away arrivals wait for connections too.
+    let away = reasons().any(|reason| reason.code == ReasonCode::ServerGone);
+    let found = reasons().find(|reason| blames(reason.code)).map(|reason| reason.text.clone());
+    found.or_else(|| if queued || deaf || away { None } else { connections_fault(run, broke) })
 }
 
 /// The evidence that other programs may have kept the objectives from holding: they took the processors that the

@@ -14,6 +14,8 @@ pub struct MetricMargin {
     pub of: Of,
     /// It is unclear because too few attempts were made to bound it, and far inside its limit.
     pub too_few: bool,
+    /// The step is judged without it: it is untried, which is left to the hold.
+    pub left_open: bool,
 }
 
 /// What a margin is of.

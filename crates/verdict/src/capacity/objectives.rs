@@ -8,7 +8,8 @@
 use std::slice;
 
 use model::capacity::{Margin, Outcome, Purpose, Unit};
-use model::{Arrivals, Judgement, LoadLine, Ruling, Run};
+use model::units::{SECOND, show_duration};
+use model::{Arrivals, EndpointPlan, Judgement, LoadLine, Nanos, Ruling, Run};
 
 use statistics::proportion::clopper_pearson;
 
@@ -48,11 +49,14 @@ impl SearchObjectives {
         self.0.iter().map(ToString::to_string).collect()
     }
 
-    /// Attempts that it takes to bound the percentiles asked for, and half as many again, as not all are
-    /// independent; 0 where none is asked for.
-    pub fn hold_attempts(&self) -> u64 {
+    /// Attempts of a load of these endpoints that it takes to bound the percentiles asked for, and half as many again, as not
+    /// all are independent; 0 where none is asked for.
+    pub fn hold_attempts(&self, endpoints: &[EndpointPlan]) -> u64 {
         let needed = |asked: &Objective| match asked.goal {
-            Goal::Bound(bound) => objective::attempts_for_percentile(bound.metric),
+            Goal::Bound(bound) => {
+                let own = objective::attempts_for_percentile(bound.metric)?;
+                Some(own / least_share(&asked.subject, endpoints))
+            }
             Goal::Stable | Goal::Valid => None,
         };
         let most = self.0.iter().filter_map(needed).fold(0.0, f64::max);
@@ -92,20 +96,17 @@ impl SearchObjectives {
             judged.filter_map(|judged| {
                 let (margin, of) =
                     (margin(run, asked.goal, &judged, purpose)?, Of::objective(asked));
-                if !untried(&judged, endpoints) {
-                    let too_few = margin.outcome == Outcome::Unclear
-                        && judged.high.is_none()
-                        && margin.value <= FAR_INSIDE * margin.limit;
-                    return Some(MetricMargin { margin, of, too_few });
+                if let Some(endpoint) = untried(&judged, endpoints) {
+                    let why = Some(none_due(run, endpoint));
+                    let margin = Margin { outcome: Outcome::Unclear, why, untried: true, ..margin };
+                    let named = matches!(asked.subject, Subject::Endpoint(_));
+                    let left_open = !named || purpose != Purpose::Hold;
+                    return Some(MetricMargin { margin, of, too_few: true, left_open });
                 }
-                let named = matches!(asked.subject, Subject::Endpoint(_));
-                let why = Some("none of its requests finished".to_owned());
-                let margin = Margin { outcome: Outcome::Unclear, why, ..margin };
-                (named && purpose == Purpose::Hold).then_some(MetricMargin {
-                    margin,
-                    of,
-                    too_few: true,
-                })
+                let too_few = margin.outcome == Outcome::Unclear
+                    && judged.high.is_none()
+                    && margin.value <= FAR_INSIDE * margin.limit;
+                Some(MetricMargin { margin, of, too_few, left_open: false })
             })
         });
         judged.chain(few_arrivals(run, purpose)).collect()
@@ -137,22 +138,51 @@ fn throughput(asked: &Objective) -> Option<Bound> {
     }
 }
 
-/// Whether a judgement is of an endpoint that the load did not come to: a short step sends few requests,
-/// and a rare endpoint's are not among them.
-fn untried(judged: &Judgement, endpoints: &[Endpoint]) -> bool {
+/// The part of all requests that the rarest of the endpoints has which an objective is of; 1 where that is not known.
+fn least_share(subject: &Subject, endpoints: &[EndpointPlan]) -> f64 {
+    let share = |endpoint: &EndpointPlan| endpoint.share.filter(|share| *share > 0.0);
+    let found = match subject {
+        Subject::Load => None,
+        Subject::Endpoint(name) => {
+            endpoints.iter().find(|endpoint| endpoint.name == *name).and_then(share)
+        }
+        Subject::Busiest(count) => {
+            let mut shares: Vec<f64> = endpoints.iter().filter_map(share).collect();
+            shares.sort_by(|a, b| b.total_cmp(a));
+            shares.into_iter().take(*count as usize).next_back()
+        }
+    };
+    found.unwrap_or(1.0)
+}
+
+/// The endpoint that a judgement is of, if no request of it was due: a short step sends few requests, and a rare
+/// endpoint's are not among them.
+fn untried<'a>(judged: &Judgement, endpoints: &'a [Endpoint]) -> Option<&'a Endpoint> {
     let names = |endpoint: &Endpoint| {
         let rest = judged.objective.strip_prefix(endpoint.name.as_str());
         rest.is_some_and(|rest| rest.starts_with(": "))
     };
-    let nothing = |endpoint: &Endpoint| endpoint.figures.attempts == 0 && names(endpoint);
-    judged.value.is_none() && endpoints.iter().any(nothing)
+    let nothing = |endpoint: &&Endpoint| endpoint.figures.attempts == 0 && names(endpoint);
+    endpoints.iter().find(nothing).filter(|_| judged.value.is_none())
+}
+
+/// That a run sent nothing to an endpoint, and how rarely a load like it does.
+fn none_due(run: &Run, endpoint: &Endpoint) -> String {
+    let planned = run.plan.mix.endpoints.iter().find(|planned| planned.name == endpoint.name);
+    let share = planned.and_then(|planned| planned.share).unwrap_or(0.0);
+    let each_ns = SECOND as f64 / (share * run.rates.requests_per_s);
+    let rarely = each_ns
+        .is_finite()
+        .then(|| format!("; one is due about every {}", show_duration(each_ns as Nanos)));
+    format!("none of its requests was due{}", rarely.unwrap_or_default())
 }
 
 /// A judgement as a margin; none where a step is too short for it, which is left to the hold.
 fn margin(run: &Run, goal: Goal, judged: &Judgement, purpose: Purpose) -> Option<Margin> {
     let of = |value, limit, unit, outcome| {
         let why = (outcome == Outcome::Unclear).then(|| why(judged, unit));
-        Some(Margin { objective: judged.objective.clone(), value, limit, unit, outcome, why })
+        let objective = judged.objective.clone();
+        Some(Margin { objective, value, limit, unit, outcome, why, untried: false })
     };
     match goal {
         Goal::Bound(bound) => {
@@ -244,8 +274,10 @@ fn few_arrivals(run: &Run, purpose: Purpose) -> Option<MetricMargin> {
         unit: Unit::Ratio,
         outcome: Outcome::Unclear,
         why: Some("by chance, fewer arrivals were due than at this rate".to_owned()),
+        untried: false,
     };
-    (value < LEAST_ARRIVALS).then_some(MetricMargin { margin, of: Of::Pace, too_few: true })
+    let weighed = MetricMargin { margin, of: Of::Pace, too_few: true, left_open: false };
+    (value < LEAST_ARRIVALS).then_some(weighed)
 }
 
 #[cfg(test)]
@@ -389,18 +421,21 @@ mod tests {
             let figures = Figures::of(&run).unwrap();
             vec![Endpoint { name: "GET /users/{id}".to_owned(), figures }]
         };
-        // A step that sent nothing to it decides nothing, and does not confirm.
-        for (texts, purpose, wanted) in [
-            ("GET /users/{id}: p95<80ms", Purpose::Search, &[][..]),
-            ("GET /users/{id}: p95<80ms", Purpose::Hold, &[Outcome::Unclear]),
-            ("top10", Purpose::Hold, &[]),
+        // Of which a step sent nothing it knows nothing: it is judged without it, but does not confirm.
+        for (texts, purpose, outcome) in [
+            ("GET /users/{id}: p95<80ms", Purpose::Search, Outcome::Held),
+            ("GET /users/{id}: p95<80ms", Purpose::Hold, Outcome::Unclear),
+            ("top10", Purpose::Hold, Outcome::Held),
         ] {
             let asked = asked(&[texts]);
             assert_eq!(asked.unanswerable(&open(), &endpoints(false)), None);
             let margins = asked.margins(&open(), &endpoints(false), purpose);
-            let outcomes: Vec<Outcome> =
-                margins.iter().map(|weighed| weighed.margin.outcome).collect();
-            assert_eq!(outcomes, wanted, "{texts} {purpose:?}");
+            let untried = |weighed: &MetricMargin| (weighed.margin.outcome, weighed.margin.untried);
+            assert!(!margins.is_empty());
+            assert!(margins.iter().all(|weighed| untried(weighed) == (Outcome::Unclear, true)));
+            let judged = crate::capacity::judge(&open(), margins, None);
+            let too_few = outcome == Outcome::Unclear;
+            assert_eq!((judged.outcome, judged.too_few), (outcome, too_few), "{texts} {purpose:?}");
         }
         let held = of_endpoint.margins(&open(), &endpoints(true), Purpose::Search);
         assert_eq!(held.len(), 1, "{held:?}");
@@ -410,6 +445,51 @@ mod tests {
         let mut silent = open();
         silent.totals.requests = 0;
         assert_eq!(of_endpoint.unanswerable(&silent, &[]), None);
+    }
+
+    #[test]
+    fn a_hold_has_as_many_attempts_as_the_rarest_endpoint_asked_about_needs() {
+        let of_share = |name: &str, share| EndpointPlan {
+            name: name.to_owned(),
+            share,
+            ..EndpointPlan::default()
+        };
+        let mix = [
+            of_share("GET /often", Some(0.9)),
+            of_share("GET /rare", Some(0.1)),
+            of_share("GET /at-times", None),
+        ];
+        let alone = asked(&["p95<80ms"]).hold_attempts(&mix);
+        assert!(alone > 0);
+        for (text, times) in [
+            ("GET /rare: p95<80ms", 10.0),
+            ("GET /often: p95<80ms", 1.0 / 0.9),
+            ("GET /at-times: p95<80ms", 1.0),
+            ("GET /rare: mean<80ms", 0.0),
+        ] {
+            let attempts = asked(&[text]).hold_attempts(&mix) as f64;
+            assert!((attempts - times * alone as f64).abs() <= times + 1.0, "{text}: {attempts}");
+        }
+    }
+
+    #[test]
+    fn an_untried_objective_says_how_rarely_it_is_tried() {
+        let mut run = open();
+        run.rates.requests_per_s = 1000.0;
+        run.plan.mix.endpoints = vec![EndpointPlan {
+            name: "GET /rare".to_owned(),
+            share: Some(0.0001),
+            ..EndpointPlan::default()
+        }];
+        let mut nothing = open();
+        (nothing.totals.attempts, nothing.totals.requests) = (0, 0);
+        nothing.response_ns = around(0, 0);
+        let figures = Figures::of(&nothing).unwrap();
+        let endpoints = [Endpoint { name: "GET /rare".to_owned(), figures }];
+        let of_rare = asked(&["GET /rare: p95<80ms"]);
+        let margins = of_rare.margins(&run, &endpoints, Purpose::Search);
+        let said = "GET /rare: p95<80ms: untried (none of its requests was due; one is due about every 10.0s)";
+        assert_eq!(crate::capacity::words::measured(&margins[0].margin), said);
     }
 
     #[test]

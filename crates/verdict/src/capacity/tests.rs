@@ -40,6 +40,7 @@ fn judged(outcome: Outcome, per_s: f64, mean_ns: f64) -> Judged {
             unit: Unit::Nanoseconds,
             outcome,
             why: None,
+            untried: false,
         }],
         requests_per_s: per_s,
         succeeded_per_s: per_s,
@@ -594,6 +595,35 @@ fn a_hold_is_long_enough_for_the_percentiles_asked_for() {
     }
 }
 
+/// An endpoint with an objective of its own that is so rare that no step asks it.
+#[test]
+fn an_objective_that_no_step_tried_is_named_and_confirmed_by_no_hold() {
+    let mut serve = exact(12_400.0);
+    let (search, ending) = search(settings(LevelKind::Rate), |step| {
+        let mut judged = serve(step);
+        judged.margins.push(Margin {
+            objective: "GET /rare: p95<80ms".to_owned(),
+            value: 0.0,
+            limit: 8e7,
+            unit: Unit::Nanoseconds,
+            outcome: Outcome::Unclear,
+            why: Some("none of its requests was due".to_owned()),
+            untried: true,
+        });
+        if step.purpose == Purpose::Hold && judged.outcome == Outcome::Held {
+            (judged.outcome, judged.too_few) = (Outcome::Unclear, true);
+        }
+        judged
+    });
+    let answer = search.answer().expect("levels held");
+    assert_eq!(answer.confirmed_for_ns, None);
+    let limit = answer.limited_by.expect("levels broke");
+    assert_eq!(limit.objective, "mean<=100ms");
+    let sentence = words::sentence(&search, ending);
+    let said = "Not known there: GET /rare: p95<80ms: untried (none of its requests was due). Let the hold last longer";
+    assert!(sentence.contains(said), "{sentence}");
+}
+
 #[test]
 fn what_fails_at_rest_is_no_matter_of_load() {
     let failing = |outcome| {
@@ -604,6 +634,7 @@ fn what_fails_at_rest_is_no_matter_of_load() {
             unit: Unit::Ratio,
             outcome,
             why: None,
+            untried: false,
         };
         Judged { margins: vec![margin], ..judged(outcome, 20.0, 1e6) }
     };

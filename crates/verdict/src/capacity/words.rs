@@ -35,7 +35,8 @@ pub fn read(search: &Search, ending: Option<Ending>) -> Reading {
         (Some(ending), _) => sentence(search, ending),
         (None, Some(answer)) => {
             let found = found(search.settings(), answer);
-            format!("{found}; the search was stopped before its end{}", broke_too(search, answer))
+            let after = untried(search, answer) + &broke_too(search, answer);
+            format!("{found}; the search was stopped before its end{after}")
         }
         (None, None) => "no level had held when the search was stopped".to_owned(),
     };
@@ -160,7 +161,7 @@ pub fn sentence(search: &Search, ending: Ending) -> String {
         }
     };
     let known = match &answer {
-        Some(answer) => found(search.settings(), answer),
+        Some(answer) => found(search.settings(), answer) + &untried(search, answer),
         None => format!("no capacity was found: {}", best_seen(search)),
     };
     match (prefix, &answer) {
@@ -195,6 +196,20 @@ pub fn found(settings: &Settings, answer: &Answer) -> String {
         None => text += "; not confirmed by a hold",
     }
     text
+}
+
+/// The objectives that the run at the level found says nothing of, as no request of their endpoints was due in it, as a
+/// further sentence; empty where there is none.
+fn untried(search: &Search, answer: &Answer) -> String {
+    let margins = search.fed.get(answer.step).into_iter().flat_map(|fed| &fed.judged.margins);
+    let untried: Vec<String> = margins.filter(|margin| margin.untried).map(measured).collect();
+    if untried.is_empty() {
+        return String::new();
+    }
+    format!(
+        ". Not known there: {}. Let the hold last longer (--hold, --budget), or give such requests a larger part of the load",
+        untried.join(", ")
+    )
 }
 
 /// Names the levels that broke inside the interval, and below a level that was confirmed, as further sentences; empty
@@ -271,7 +286,11 @@ fn spacing(settings: &Settings) -> &'static str {
 /// A measured figure as a step's line shows it, with the reason where it is unclear:
 /// `p99<100ms: 60.6ms (interval 48.0ms to 131ms)`.
 pub fn measured(margin: &Margin) -> String {
-    let figure = format!("{}: {}", margin.objective, value(margin.unit, margin.value));
+    let value = match margin.untried {
+        true => "untried".to_owned(),
+        false => value(margin.unit, margin.value),
+    };
+    let figure = format!("{}: {value}", margin.objective);
     match &margin.why {
         Some(why) => format!("{figure} ({why})"),
         None => figure,

@@ -1,16 +1,22 @@
 //! Judging by rounds: every run is one sample.
 
-use model::Run;
 use model::quote::counted;
+use model::units::{Nanos, show_duration};
+use model::{Run, Summary};
 
 use super::measure::{Measure, measures, reading};
 use super::{CONFIDENCE, Comparison, Effect, LogRatio, POWER};
+use crate::validity::{CHANGED, CHANGED_NS};
 use statistics::student::reach;
 
 /// Rounds that can be judged at least.
 pub const FEWEST: usize = 3;
 /// Where the search for enough rounds ends.
 const MOST_ROUNDS: u32 = 10_000;
+/// Rounds before and since a change that show it to be one for good.
+const EACH_SIDE: usize = 2;
+/// How far the other server's may have moved meanwhile: further, and the machine changed, which both have in common.
+const COMMON: f64 = std::f64::consts::SQRT_2;
 
 /// B against A from pairs of figures, a pair a round: the mean log ratio, with Student's interval for
 /// as many samples as there are rounds. None for fewer than [`FEWEST`].
@@ -101,6 +107,54 @@ pub fn judge_against(
             .to_owned(),
     );
     Comparison::new(names, margin, by, effects.collect(), notes)
+}
+
+/// That one of two servers became another one between two rounds, in words: what is a sample of the one says nothing of the
+/// other. None where neither did.
+pub fn changed(names: &[String; 2], rounds: &[[Run; 2]]) -> Option<String> {
+    let medians =
+        |of: usize| -> Vec<f64> { rounds.iter().map(|pair| p50(&pair[of].response_ns)).collect() };
+    let both = [medians(0), medians(1)];
+    [0, 1].into_iter().find_map(|of| {
+        let at = change_in(&both[of])?;
+        let [before, since] = sides(&both[of], at).map(|side| geometric_mean(side.iter().copied()));
+        let [own, other] = sides(&both[1 - of], at).map(|side| geometric_mean(side.iter().copied()));
+        let in_common = (own / other).max(other / own) >= COMMON;
+        (!in_common).then(|| {
+            let [before, since] = [before, since].map(|ns| show_duration(ns as Nanos));
+            format!(
+                "{} changed between rounds {at} and {}: its median response time was {before} before and {since} since",
+                names[of],
+                at + 1
+            )
+        })
+    })
+}
+
+fn p50(times: &Summary) -> f64 {
+    times.p50.max(1) as f64
+}
+
+fn sides(medians: &[f64], at: usize) -> [&[f64]; 2] {
+    [&medians[..at], &medians[at..]]
+}
+
+/// The number of rounds after which all medians are far above, or far below, all those before; where there are several such,
+/// the clearest.
+fn change_in(medians: &[f64]) -> Option<usize> {
+    let apart = |at: usize| {
+        let [before, since] = sides(medians, at).map(|side| {
+            let least = side.iter().copied().fold(f64::INFINITY, f64::min);
+            (least, side.iter().copied().fold(0.0, f64::max))
+        });
+        let (above, below) =
+            if before.0 > since.1 { (before.0, since.1) } else { (since.0, before.1) };
+        (above / below, above - below)
+    };
+    let splits = EACH_SIDE..(medians.len() + 1).saturating_sub(EACH_SIDE);
+    let found = splits.map(|at| (at, apart(at)));
+    let found = found.filter(|(_, (times, ns))| *times >= CHANGED && *ns >= CHANGED_NS);
+    found.max_by(|a, b| a.1.0.total_cmp(&b.1.0)).map(|(at, _)| at)
 }
 
 fn effect(

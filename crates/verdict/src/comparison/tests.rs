@@ -289,6 +289,39 @@ fn rounds_of_runs_are_judged_over_all_figures() {
 }
 
 #[test]
+fn a_server_that_becomes_another_one_between_rounds_is_named() {
+    let names = ["old", "new"].map(str::to_owned);
+    let said = |medians_us: &[[u64; 2]]| {
+        let run = |p50_us: u64| {
+            let mut run = fixture::sound::closed();
+            run.response_ns.p50 = p50_us * 1_000;
+            run
+        };
+        let rounds: Vec<[Run; 2]> = medians_us.iter().map(|pair| pair.map(run)).collect();
+        rounds::changed(&names, &rounds)
+    };
+    let became = [[8_000, 8_000], [8_200, 8_100], [7_900, 8_000], [2_000, 7_900], [2_100, 8_200]];
+    let text = said(&became).expect("the old one changed");
+    assert!(text.starts_with("old changed between rounds 3 and 4: "), "{text}");
+    assert!(text.contains("its median response time was 8.0") && text.contains(" since"), "{text}");
+    let turned = became.map(|[old, new]| [new, old]);
+    assert!(
+        said(&turned).expect("the new one changed").starts_with("new changed between rounds 3")
+    );
+    for alike in [
+        // The machine, or one round of five.
+        [[8_000, 8_000], [8_000, 8_000], [8_000, 8_000], [2_000, 2_100], [2_000, 2_100]],
+        [[8_000, 8_000], [8_000, 8_000], [8_000, 8_000], [8_000, 8_000], [2_000, 8_000]],
+        // One that pauses now and then, and one so quick that waking it counts.
+        [[8_000, 8_000], [2_000, 8_000], [8_000, 8_000], [2_000, 8_000], [8_000, 8_000]],
+        [[150, 150], [150, 150], [150, 150], [70, 150], [70, 150]],
+    ] {
+        assert_eq!(said(&alike), None, "{alike:?}");
+    }
+    assert_eq!(said(&[]), None);
+}
+
+#[test]
 fn unlike_runs_are_not_judged() {
     let mut server = Server::new(3);
     let a = server.run(8, 100, 0.5, 1.0);

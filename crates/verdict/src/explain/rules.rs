@@ -236,7 +236,8 @@ pub const RULES: &[Rule] = &[
         mechanism: "connections that the server has not accepted yet wait in its listener's queue; when that is full the \
                     kernel drops what comes, and clients try again after 1 s, 2 s, 4 s",
         evidence: "ListenOverflows or ListenDrops of the server's machine grow by 10 or more and by 0.1 % of the \
-                   connections or more",
+                   connections or more, and an attempt failed without a response or by a server error, or took 200 ms or longer, \
+                   connecting included: without that, what was dropped was not of this load",
         fix: "Raise the server's own backlog (listen 80 backlog=4096), and the kernel's limit where that is lower (sysctl \
               net.core.somaxconn), and let the server accept faster (more workers, reuseport).",
         experiment: "Run it again with a longer backlog: the times of 1 s go.",
@@ -248,7 +249,7 @@ pub const RULES: &[Rule] = &[
         mechanism: "each worker serves one connection or request at a time, and all of them are taken",
         evidence: "a connection or more waits in the queue of the server's listener on average, or a connection or more, and a \
                    fifth of the requests on their way, holds something that no worker has read, all the time, where slow responses keep the load from more; and the server \
-                   uses less than half of its processors, for which its threads hardly wait: on average fewer than half a thread does, and the busiest, if it had not to wait, would be busy for less than 85 % of the time (and of unread requests not about one in all, which an interpreter's lock does; nor where requests are pipelined), and was never without a response to anybody for \
+                   uses less than half of its processors, which others do not use up and for which its threads hardly wait: on average fewer than half a thread does, and the busiest, if it did not have to wait, would be busy for less than 85 % of the time (and of unread requests not about one in all, which an interpreter's lock does; nor where requests are pipelined), and was never without a response to anybody for \
                    half a second and five times the median service time, nor was the generator held up; where the queue overflows, or the workers wait for files or a database, those are \
                    named instead",
         fix: "Start more workers or threads (gunicorn --workers 4 --threads 8, pm.max_children, worker_processes), or serve \

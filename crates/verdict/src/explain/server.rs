@@ -3,7 +3,7 @@
 use model::finding::Confidence::{High, Medium};
 use model::observed::{Figure, ObservedSource};
 use model::units::{MILLISECOND, SECOND, show_duration};
-use model::{ReasonCode, Role, Silence};
+use model::{ErrorClass, Nanos, ReasonCode, Role, Run, Silence};
 
 use super::facts::{self, Facts, Server, kernel_said, nginx_said};
 use super::{Cause, Outcome};
@@ -23,6 +23,8 @@ const THROTTLED: f64 = 0.1;
 const REACHED: f64 = 0.95;
 /// Connections turned away that are not chance.
 const FEWEST: f64 = 10.0;
+/// What a connection loses at least that is turned away: the kernel sends again after this time, or after a second.
+const TURNED_AWAY: Nanos = 200 * MILLISECOND;
 /// Pages swapped per second that slow a server down.
 const SWAPPED: f64 = 100.0;
 /// The share of time that a disk must be busy, and that tasks must wait for disks.
@@ -195,13 +197,28 @@ pub(super) fn files(facts: &Facts<'_>) -> Outcome {
     )
 }
 
+/// Whether a full listen queue can have cost this run anything: an attempt failed as those do that are turned away, or took as
+/// long. The counters are of a whole machine, where other servers may be.
+fn may_be_turned_away(run: &Run) -> bool {
+    let totals = &run.totals;
+    let failed = [ErrorClass::Connect, ErrorClass::Read, ErrorClass::Timeout]
+        .into_iter()
+        .any(|class| totals.errors.of(class) > 0);
+    // By what is behind a proxy.
+    let refused = totals.statuses.keys().any(|status| *status >= 500);
+    let slow = [&run.connect_ns, &run.tls_ns, &run.response_ns];
+    failed || refused || totals.unfinished > 0 || slow.iter().any(|times| times.max >= TURNED_AWAY)
+}
+
 pub(super) fn accept_queue(facts: &Facts<'_>) -> Outcome {
     each_host(facts, "the server's machine did not tell of its listen queues", |name, host| {
         let (overflows, drops) =
             (host.growth("tcp.listen_overflows")?, host.growth("tcp.listen_drops").unwrap_or(0.0));
         let turned_away = overflows.max(drops);
         let attempts = facts.run.totals.connects as f64;
-        let enough = turned_away >= FEWEST && turned_away >= 0.001 * attempts;
+        let enough = turned_away >= FEWEST
+            && turned_away >= 0.001 * attempts
+            && may_be_turned_away(facts.run);
         Some(enough.then(|| {
             let sentence = format!(
                 "The server accepts connections too slowly: {} were dropped because the queue of its listener was full.",

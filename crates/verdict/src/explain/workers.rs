@@ -23,13 +23,12 @@ const ALWAYS: f64 = 0.5;
 /// Processors that a server uses whose threads pass an interpreter's lock around: they read late for that.
 const INTERPRETER: std::ops::RangeInclusive<f64> = 0.8..=1.15;
 
-/// Whether a server's processors have nothing to do: it uses few, and none of its threads waits for one that others use.
+/// Whether a server's processors have nothing to do: it uses few, and neither do others use them all, nor does any of its
+/// threads wait for one.
 fn is_idle(server: &Server<'_>, used: f64) -> bool {
-    let taken = match server.source.mean("process.queued_ns") {
-        Some(queued) => is_held_up(busiest(server), queued / SECOND as f64),
-        None => server.host_busy().is_some_and(|busy| busy >= UNREAD.1),
-    };
-    used < WAITING.1 && !taken
+    let queued = server.source.mean("process.queued_ns").unwrap_or(0.0) / SECOND as f64;
+    let taken = server.host_busy().is_some_and(|busy| busy >= UNREAD.1);
+    used < WAITING.1 && !taken && !is_held_up(busiest(server), queued)
 }
 
 /// Whether threads that wait for `queued` processors on average lack them: many wait, or the busiest one would be busy all

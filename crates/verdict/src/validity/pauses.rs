@@ -50,20 +50,22 @@ impl Gaps {
     }
 
     /// How long they were: `for 1.20 % of the window, 30ms at a time`. One that is longer than all of the window's together
-    /// was behind it.
+    /// was behind it, or reached over either of its ends.
     fn words(&self, window_ns: Nanos) -> String {
         let longest = show_duration(self.longest_ns);
         let in_window_ns = self.share * window_ns as f64;
         if self.longest_ns as f64 <= in_window_ns * SLACK {
             return format!("for {} of the window, {longest} at a time", percent(self.share));
         }
-        let of_window = match self.share > 0.0 {
-            true => format!("for {} of the window, and ", percent(self.share)),
-            false => String::new(),
-        };
-        format!(
-            "{of_window}{longest} at a time, behind the window, where its last responses were awaited"
-        )
+        match self.share > 0.0 {
+            true => format!(
+                "for {} of the window, and {longest} at a time, partly or wholly outside of it",
+                percent(self.share)
+            ),
+            false => format!(
+                "{longest} at a time, behind the window, where its last responses were awaited"
+            ),
+        }
     }
 
     /// Whether the longest gap, with the time of catching up behind it, is short beside the median response time: such gaps

@@ -269,6 +269,38 @@ fn of_endpoint(change: &ResponseChange) -> String {
     change.endpoint.as_ref().map(|name| format!(" of {}", shown(name))).unwrap_or_default()
 }
 
+/// Statuses whose responses have no body, whatever type they name.
+const WITHOUT_BODY: [u16; 2] = [204, 205];
+
+/// In words, that all successful responses, of an endpoint where there are several, named JSON as their type and had an
+/// empty body, which is no JSON. Absent where it is not so. No rule says it: it may be what was asked for.
+pub fn empty_in_words(run: &Run) -> Option<String> {
+    let of_endpoints = run.response_kinds.chunk_by(|a, b| a.endpoint == b.endpoint);
+    let empty = of_endpoints.filter(|kinds| kinds.iter().all(|kind| is_empty_json(run, kind)));
+    let empty: Vec<&ResponseKind> = empty.map(|kinds| &kinds[0]).collect();
+    let (first, others) = empty.split_first()?;
+    let endpoint = run.plan.mix.endpoints.get(first.endpoint as usize);
+    let of = endpoint.map_or_else(String::new, |endpoint| format!(" of {}", shown(&endpoint.name)));
+    let more = match others.len() {
+        0 => String::new(),
+        n => format!("; the same holds for {}", counted(n as f64, "more endpoint")),
+    };
+    let media_type = shown(first.media_type.as_deref().unwrap_or_default());
+    Some(format!(
+        "every successful response{of} had an empty body, although its type is {media_type}{more}"
+    ))
+}
+
+fn is_empty_json(run: &Run, kind: &ResponseKind) -> bool {
+    let endpoint = run.plan.mix.endpoints.get(kind.endpoint as usize);
+    let method = endpoint.map_or(&run.plan.method, |endpoint| &endpoint.method);
+    let has_body = (200..300).contains(&kind.status) && !WITHOUT_BODY.contains(&kind.status);
+    let named = kind.media_type.as_deref().unwrap_or_default();
+    let media_type = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let is_json = media_type == "application/json" || media_type.ends_with("+json");
+    is_json && has_body && method != "HEAD" && kind.most_bytes == 0 && kind.responses > 0
+}
+
 /// A kind of response in words.
 pub fn kind(kind: &ResponseKind) -> String {
     let bytes = match (kind.least_bytes, kind.most_bytes) {

@@ -209,8 +209,10 @@ fn line(nth: usize, kind: LevelKind, step: &Step, judged: &Judged) -> String {
     if judged.invalid().is_some() {
         return line + &words::by(judged);
     }
-    let margins = judged.margins.iter().take(3).map(words::measured);
-    line + &margins.collect::<Vec<_>>().join(", ")
+    // Those that broke come first, and those that are untried last.
+    let shown =
+        judged.margins.iter().enumerate().filter(|(nth, margin)| *nth < 3 || margin.untried);
+    line + &shown.map(|(_, margin)| words::measured(margin)).collect::<Vec<_>>().join(", ")
 }
 
 /// How many attempts succeeded, where not all did.

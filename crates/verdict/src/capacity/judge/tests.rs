@@ -206,6 +206,21 @@ fn a_few_arrivals_that_found_no_connection_are_not_the_servers() {
 }
 
 #[test]
+fn arrivals_that_wait_for_a_server_that_is_away_do_not_want_more_connections() {
+    let outcome = |consequence| {
+        let mut run = open();
+        run.rates.success_ratio = Some(0.985);
+        run.concurrency.in_flight_max = run.plan.inflight_cap();
+        run.wait_ns = around(10 * MILLISECOND, 9_850);
+        let code = ReasonCode::ServerGone;
+        run.validity = Validity::of(vec![Reason { code, consequence, text: "why".into() }]);
+        judge(&run, Vec::new(), Some(2e6)).outcome
+    };
+    assert_eq!(outcome(Verdict::Invalid), Outcome::Broke);
+    assert_eq!(outcome(Verdict::Valid), Outcome::Generator, "for a moment");
+}
+
+#[test]
 fn a_target_that_dies_is_no_limit_of_the_generator() {
     let outcome = |failed, limits: &[&str]| {
         let mut run = open();
@@ -252,8 +267,10 @@ fn a_part_of_a_time_is_blamed_by_the_figure_that_is_limited() {
         let (value, limit) = ((value_ms * MILLISECOND) as f64, 5e8);
         let of = Of::objective(&parse(objective).expect("an objective")[0]);
         let (objective, unit) = (objective.to_owned(), Unit::Nanoseconds);
-        let margin = Margin { objective, value, limit, unit, outcome: Outcome::Broke, why: None };
-        judge(&run, vec![MetricMargin { margin, of, too_few: false }], Some(2e6)).outcome
+        let outcome = Outcome::Broke;
+        let margin = Margin { objective, value, limit, unit, outcome, why: None, untried: false };
+        let weighed = MetricMargin { margin, of, too_few: false, left_open: false };
+        judge(&run, vec![weighed], Some(2e6)).outcome
     };
     for (objective, value_ms, of_late, of_waited) in [
         ("p99<500ms", 515, Outcome::Generator, Outcome::Generator),

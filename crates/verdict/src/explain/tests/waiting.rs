@@ -61,6 +61,12 @@ fn requests_that_nobody_reads_lack_workers() {
     assert_eq!(one_thread(0.35), "none", "one thread has work all the time, and waits to do it");
     let taken = first((12.0, 12.0), &machine(0.9));
     assert_ne!(taken, "server.too_few_workers", "others take the processors");
+    let hardly_queued = [("process.queued_ns", 0.16 * SECOND as f64)];
+    let taken = first((12.0, 12.0), &[&machine(0.99)[..], &hardly_queued].concat());
+    assert_ne!(
+        taken, "server.too_few_workers",
+        "others take the processors, and it waits for them a little"
+    );
     let busy = [("process.thread_share", 0.97), interpreter[0]];
     assert_eq!(first((12.0, 12.0), &busy), "server.single_thread");
 }

@@ -1,7 +1,7 @@
 use model::units::MILLISECOND;
 use model::{
-    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, RunHead, Summary,
-    Tally, Validity, Verdict,
+    EndpointPlan, ErrorClass, Interval, Phase, Reason, ReasonCode, RunBuilder, Summary, Tally,
+    Validity, Verdict,
 };
 
 use super::*;
@@ -40,9 +40,7 @@ fn interval(index: u32, second: Second) -> Interval {
 }
 
 fn run_of(seconds: &[Second]) -> Run {
-    let Run { started_at, command, environment, plan, .. } = closed();
-    let mut builder =
-        RunBuilder::new(RunHead { version: "0".into(), started_at, command, environment, plan });
+    let mut builder = RunBuilder::new(fixture::head(closed().plan));
     for (index, &second) in (0..).zip(seconds) {
         builder.add(&interval(index, second));
     }

@@ -2,11 +2,9 @@
 
 use model::Run;
 use model::Verdict;
-use model::slices::Slice;
-use model::units::{Nanos, SECOND};
 
 use super::turn::is_constant;
-use super::{Departure, WARMS_NS, inside, into_window};
+use super::{Departure, Level, WARMS_NS, inside, into_window};
 use crate::figures::rate;
 
 /// How many times as many responses come before an instant as since it.
@@ -22,15 +20,15 @@ pub(super) fn fewer(run: &Run) -> Option<Departure> {
     if plan.rate_per_s.is_some() || plan.requests.is_some() || !is_constant(run) {
         return None;
     }
-    let slices = inside(run);
+    let parts: Vec<Level> = inside(run).into_iter().map(Level::of_slice).collect();
     let enough = EACH_THIRD.max(ROUNDS * f64::from(plan.connections));
-    let splits = (1..slices.len()).filter_map(|at| Some((at, Sides::of(&slices, at, enough)?)));
-    let (at, sides) = splits.max_by(|a, b| a.1.likelihood().total_cmp(&b.1.likelihood()))?;
+    let splits = (1..parts.len()).filter_map(|at| Sides::of(&parts, at, enough));
+    let sides = splits.max_by(|a, b| a.likelihood().total_cmp(&b.likelihood()))?;
     let evidence = format!(
         "QPS became worse {} into the window and stayed so to its end: {} before, {} since",
-        into_window(run, slices[at].start_ns),
-        rate(sides.before.per_s()),
-        rate(sides.since.per_s())
+        into_window(run, sides.since.start_ns),
+        rate(sides.before.per_s),
+        rate(sides.since.per_s)
     );
     Some(Departure { finding: (Verdict::Valid, evidence), slower: true })
 }
@@ -38,52 +36,35 @@ pub(super) fn fewer(run: &Run) -> Option<Departure> {
 /// What came before an instant and since it.
 #[derive(Debug, Clone, Copy)]
 struct Sides {
-    before: Came,
-    since: Came,
+    before: Level,
+    since: Level,
 }
 
 impl Sides {
     /// None where the one side is not that far above the other throughout, or a third of either has less than `enough`.
-    fn of(slices: &[&Slice], at: usize, enough: f64) -> Option<Self> {
-        let [before, since] = [thirds(&slices[..at], enough)?, thirds(&slices[at..], enough)?];
-        let per_s = |thirds: [Came; 3]| thirds.map(|third| third.per_s());
-        let least = per_s(before).into_iter().fold(f64::INFINITY, f64::min);
-        let most = per_s(since).into_iter().fold(0.0, f64::max);
-        let sides = Self { before: Came::of(&slices[..at]), since: Came::of(&slices[at..]) };
+    fn of(parts: &[Level], at: usize, enough: f64) -> Option<Self> {
+        let [before, since] = [thirds(&parts[..at], enough)?, thirds(&parts[at..], enough)?];
+        let least = before.iter().map(|third| third.per_s).fold(f64::INFINITY, f64::min);
+        let most = since.iter().map(|third| third.per_s).fold(0.0, f64::max);
+        let sides = Self { before: Level::joined(&before), since: Level::joined(&since) };
         (least >= TIMES_FEWER * most).then_some(sides)
     }
 
     /// The logarithm of how likely the counts are at the rates of either side, but for what is the same at each instant: the
     /// instant of the change has the most.
     fn likelihood(&self) -> f64 {
-        [self.before, self.since].iter().map(|side| side.responses * side.per_s().ln()).sum()
-    }
-}
-
-/// Responses, and the time in which they came.
-#[derive(Debug, Clone, Copy)]
-struct Came {
-    responses: f64,
-    time_ns: Nanos,
-}
-
-impl Came {
-    fn of(slices: &[&Slice]) -> Self {
-        let seconds = |slice: &&Slice| slice.duration_ns as f64 / SECOND as f64;
-        let responses = slices.iter().map(|slice| slice.requests_per_s * seconds(slice)).sum();
-        let time_ns = slices.iter().map(|slice| slice.duration_ns).fold(0, Nanos::saturating_add);
-        Self { responses, time_ns }
-    }
-
-    fn per_s(self) -> f64 {
-        self.responses * SECOND as f64 / self.time_ns.max(1) as f64
+        [self.before, self.since].iter().map(|side| side.responses() * side.per_s.ln()).sum()
     }
 }
 
 /// A side in thirds; none where one is too short or has too few responses.
-fn thirds(slices: &[&Slice], responses: f64) -> Option<[Came; 3]> {
-    let third = slices.len() / 3;
-    let thirds = [&slices[..third], &slices[third..2 * third], &slices[2 * third..]].map(Came::of);
-    let enough = |came: &Came| came.time_ns >= WARMS_NS && came.responses >= responses;
+fn thirds(parts: &[Level], responses: f64) -> Option<[Level; 3]> {
+    let third = parts.len() / 3;
+    if third == 0 {
+        return None;
+    }
+    let thirds =
+        [&parts[..third], &parts[third..2 * third], &parts[2 * third..]].map(Level::joined);
+    let enough = |part: &Level| part.duration_ns >= WARMS_NS && part.responses() >= responses;
     thirds.iter().all(enough).then_some(thirds)
 }

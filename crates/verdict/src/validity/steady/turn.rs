@@ -13,7 +13,7 @@ pub(crate) const TURNED: f64 = 3.0;
 pub(crate) const CHANGED: f64 = 2.0;
 const FEWEST_SETTLED: f64 = 5.0;
 /// How far apart they are at least: waking an idle processor takes up to about as long, and how idle they are differs.
-const CHANGED_NS: f64 = 100.0 * MICROSECOND as f64;
+pub(crate) const CHANGED_NS: f64 = 100.0 * MICROSECOND as f64;
 /// How much a latency on either side may waver, and how many parts may be on the wrong one.
 const FLAT: f64 = 0.25;
 const MOST_STRAYS: usize = 1;

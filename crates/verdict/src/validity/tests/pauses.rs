@@ -68,9 +68,9 @@ fn a_generator_that_stood_still_behind_its_window_is_named() {
     let mut few = closed();
     (few.totals.attempts, few.concurrency.in_flight_mean) = (90, 30.0);
     case(few, Verdict::Invalid);
-    // One that is longer than all gaps of the window was none of them.
+    // One that is longer than all gaps of the window together was not within it.
     let (_, _, text) = judged(closed(), |run| away(run, 0.02, 1500, 2));
-    let told = "for 2.00 % of the window, and 1.50s at a time, behind the window, where";
+    let told = "for 2.00 % of the window, and 1.50s at a time, partly or wholly outside of it";
     assert!(text.contains(told), "{text}");
 }
 

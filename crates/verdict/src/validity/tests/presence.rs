@@ -183,6 +183,32 @@ fn arrivals_that_a_server_refused_which_is_gone_are_not_said_to_be_unsent() {
     assert!(!codes.contains(&ConnectionsExhausted), "{text}");
 }
 
+/// They wait for a connection while the server is away, and the window ends before there is one for all of them.
+#[test]
+fn arrivals_that_were_never_sent_hide_no_absence() {
+    let named = |unsent: u64, refused: u64| {
+        let (_, codes, text) = judged(open(), |run| {
+            dead(run, 7);
+            run.totals.errors.add(ErrorClass::Connect, refused);
+            run.totals.unsent += unsent;
+            run.totals.attempts += unsent + refused;
+            let silence = &mut run.presence.as_mut().unwrap().silences[0];
+            (silence.to_ns, silence.last_failed_ns) = (7 * SECOND, Some(7 * SECOND));
+            silence.ended = true;
+            // At the cap, where what was refused is not counted as cut off.
+            run.concurrency.in_flight_max = run.plan.inflight_cap();
+        });
+        (codes.contains(&ReasonCode::ServerGone), text)
+    };
+    let (found, text) = named(3_000, 0);
+    assert!(
+        found && text.contains("stopped answering 6.00s into the window, until 7.00s"),
+        "{text}"
+    );
+    let (found, text) = named(3_000, 4_000);
+    assert!(!found, "it refuses a part of all: {text}");
+}
+
 #[test]
 fn an_absence_of_a_moment_is_no_note_where_much_was_cut_off() {
     let consequence = |cut_ns: u64| {

@@ -1,5 +1,8 @@
 //! Rules about responses.
 
+use model::EndpointPlan;
+use model::kinds::ResponseKind;
+
 use super::*;
 
 /// As a script's delay() may have it, which is longer than the window.
@@ -22,6 +25,57 @@ fn nothing_is_said_against_a_url_that_was_not_asked() {
     assert!(text.contains("nothing was sent in 1.00s: no arrival was due so soon"), "{text}");
     assert!(!text.contains("Check that the URL"), "{text}");
     assert!(told(closed(), 0).contains("no response arrived in 1.00s, of 0 attempts"));
+}
+
+#[test]
+fn a_type_that_has_no_empty_form_is_named_where_all_bodies_are_empty() {
+    let of = |endpoint, media_type: &str, most_bytes| ResponseKind {
+        endpoint,
+        status: 200,
+        media_type: Some(media_type.to_owned()),
+        most_bytes,
+        responses: 10,
+        ..ResponseKind::default()
+    };
+    let said = |kinds: &[ResponseKind], change: fn(&mut Run)| {
+        let mut run = closed();
+        run.response_kinds = kinds.to_vec();
+        change(&mut run);
+        assert_eq!(crate::judge(&run), closed().validity, "no rule says it");
+        crate::validity::empty_in_words(&run)
+    };
+    let json = "application/json; charset=utf-8";
+    assert_eq!(
+        said(&[of(0, json, 0)], |_| ()).expect("all are empty"),
+        format!("every successful response had an empty body, although its type is {json}")
+    );
+    for kinds in [
+        &[of(0, json, 2)][..],
+        &[of(0, json, 0), of(0, json, 2)],
+        &[of(0, "text/plain", 0)],
+        &[ResponseKind { status: 204, ..of(0, json, 0) }],
+        &[ResponseKind { status: 302, ..of(0, json, 0) }],
+        &[ResponseKind { media_type: None, ..of(0, json, 0) }],
+        &[],
+    ] {
+        assert_eq!(said(kinds, |_| ()), None, "{kinds:?}");
+    }
+    assert_eq!(said(&[of(0, json, 0)], |run| run.plan.method = "HEAD".into()), None);
+
+    let kinds = [of(0, json, 2), of(1, "application/problem+json", 0), of(2, json, 0)];
+    let of_mix = said(&kinds, |run| {
+        let endpoint = |path: &str| EndpointPlan {
+            name: format!("GET {path}"),
+            method: "GET".to_owned(),
+            ..EndpointPlan::default()
+        };
+        run.plan.mix.endpoints = ["/a", "/b", "/c"].map(endpoint).into();
+    });
+    assert_eq!(
+        of_mix.expect("those of two are"),
+        "every successful response of GET /b had an empty body, although its type is application/problem+json; the same \
+         holds for 1 more endpoint"
+    );
 }
 
 #[test]

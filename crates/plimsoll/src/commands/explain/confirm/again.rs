@@ -114,7 +114,7 @@ impl Again {
         prepared.follows_profile = true;
         let (launch, _) = prepared.level(shape, IdleWorkers::Refused, &self.stop)?;
         let abort_on = watch(&args.abort, shape.rate_per_s.is_some())?;
-        let extras = Extras { abort_on, sources: &sources, taker, journal: None };
+        let extras = Extras { abort_on, sources: &sources, taker, ..Extras::default() };
         let mut live = Live::new(args.quiet).with_open_loop(shape.rate_per_s.is_some());
         let environment = machine::environment(prepared.files);
         let mut run =
