@@ -202,6 +202,8 @@ pub fn number(database: &mut dyn Database, sql: &str) -> Result<u64> {
 pub fn literal(dialect: Dialect, value: &Value) -> String {
     match (value, dialect) {
         (Value::Null, _) => "NULL".to_owned(),
+        // As a number it would be one of more digits than a `real` has, and equal to none.
+        (Value::Float(_), Dialect::Postgres) => format!("'{}'", value.text()),
         (Value::Int(_) | Value::Decimal { .. } | Value::Float(_), _) => value.text(),
         (Value::Bool(value), Dialect::Postgres) => value.to_string(),
         (Value::Bool(value), _) => u8::from(*value).to_string(),
