@@ -106,8 +106,8 @@ pub trait Database {
     /// When the database refuses.
     fn has_table(&mut self, name: &str) -> Result<bool>;
 
-    /// What the database compares instead of each text of a column: the same for texts that are the same to it. None for
-    /// a text that the column cannot hold.
+    /// What the database compares instead of each text of a column: the same for those of these texts that are the same
+    /// to it. None for a text that the column cannot hold.
     ///
     /// # Errors
     /// When the database refuses.
