@@ -156,8 +156,7 @@ impl Limits {
 
     /// Texts of the regular expression by number, where they can be counted.
     pub fn places(&self) -> Option<Places> {
-        let places = self.matches.as_ref()?.places(self.longest.unwrap_or(usize::MAX))?;
-        (places.length() >= self.shortest).then_some(places)
+        self.matches.as_ref()?.places((self.shortest, self.longest.unwrap_or(usize::MAX)))
     }
 
     /// The first whole number from this one on that leaves the remainder that conditions ask for.
