@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::database::literal;
+use crate::database::{literal, literal_of};
 use crate::rows::{Counts, Rows};
 use crate::schema::{Column, Dialect, Schema, Unique};
 use crate::value::Value;
@@ -204,7 +204,7 @@ fn as_written(schema: &Schema, rows: &Rows, table: usize, row: u64) -> Vec<Strin
     let values = rows.values(table, columns, row);
     let condition = |(&column, value): (&usize, &Value)| {
         let column = &of.columns[column];
-        let (name, text) = (dialect.quoted(&column.name), literal(dialect, value));
+        let (name, text) = (dialect.quoted(&column.name), literal_of(dialect, column, value));
         let declared = column.type_name.to_ascii_lowercase();
         let is_number = matches!(value, Value::Int(_) | Value::Decimal { .. } | Value::Float(_));
         let is_fraction = matches!(value, Value::Decimal { .. } | Value::Float(_));

@@ -901,3 +901,17 @@ fn texts_that_requests_ask_for_are_not_made_up_once_more() {
         assert_eq!(distinct(&made(&rows, 0, add), &[0]) as u64, add, "{wanted:?}");
     }
 }
+
+/// The fraction that is nearest to the highest number of 64 bits is one above it.
+#[test]
+fn numbers_at_the_end_of_their_type_are_within_it() {
+    let kind = Type::Int { min: i64::MIN.into(), max: i64::MAX.into() };
+    let of = table("counts", vec![column("id", int()), column("bytes", kind)], &[&[0]]);
+    let schema = Schema { dialect: Dialect::Mysql, tables: vec![of] };
+    let mut of = facts(&schema, &[(50, 200)]);
+    let edges = vec![(i64::MAX - 5000) as f64, i64::MAX as f64];
+    of.tables[0].columns[1].learned.rest = crate::learn::Rest::Between { edges, step: 1.0 };
+    let rows = Rows::compile(&schema, &of).unwrap();
+    let fits = |value: &Value| matches!(value, Value::Int(n) if *n <= i64::MAX.into());
+    assert!(made(&rows, 0, 200).iter().all(|row| fits(&row[1])));
+}
