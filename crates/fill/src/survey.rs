@@ -1,9 +1,9 @@
 //! Asks a database all that a fill needs to know, before the first row is written. No query is made for single rows
 //! later.
 //!
-//! `alike` asks which texts are the same to a column, `numbers` for the highest values, `orders` for orders between the times of two tables, `pools` for the values
-//! that requests use, `texts` for texts that are taken, `triggers` for side effects of rows, `unindexed` for foreign keys
-//! that make removing rows slow.
+//! `alike` asks which texts are the same to a column, `numbers` for the highest values, `orders` for orders between the
+//! times of two tables, `pools` for the values that requests use, `texts` for texts that are taken, `triggers` for side
+//! effects of rows, `unindexed` for what makes removing rows slow.
 
 mod alike;
 mod numbers;
@@ -28,7 +28,7 @@ use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
 
-pub use unindexed::{SlowRemoval, slow_removals};
+pub use unindexed::{SlowRemoval, looked_through, slow_removals};
 
 /// Values that are listed of a unique column whose conditions may leave it few.
 const MOST_LISTED: usize = 1000;
