@@ -413,7 +413,7 @@ fn compared(
     columns: &[usize],
     keys: &[&Vec<String>],
 ) -> Result<Vec<Vec<String>>> {
-    let mut compared: Vec<Vec<String>> = keys.iter().map(|&key| key.clone()).collect();
+    let mut compared: Vec<Vec<String>> = keys.iter().copied().cloned().collect();
     for (part, &column) in columns.iter().enumerate() {
         if !matches!(table.columns[column].kind, Type::Text { .. }) {
             continue;

@@ -14,17 +14,20 @@ CREATE TABLE capitals (code TEXT PRIMARY KEY, n INT, FOREIGN KEY (code) REFERENC
 INSERT INTO capitals VALUES ('de', 1), ('FR', 2);
 ";
 
-/// Fills all there is room for; `drinks` are those that a house may have.
+/// Fills all there is room for, with texts of this type; `drinks` are those that a house may have.
 #[track_caller]
-fn is_filled(engine: &Engine, drinks: u64) {
+fn is_filled(engine: &Engine, kind: &str, drinks: u64) {
+    engine.run(&SQL.replace("TEXT", kind));
     engine.fill(&[("houses", 50), ("drinks", 50 * drinks)]).expect("a fill");
     engine.fill(&[("codes", 600)]).expect("a fill");
     engine.fill(&[("capitals", 4)]).expect("a fill");
     assert_eq!(engine.clean().expect("it goes"), 50 + 50 * drinks + 596 + 2);
+    engine.run("DROP TABLE drinks, houses, codes, capitals, lands");
 }
 
 #[test]
 fn unique_texts_are_different_under_collations_of_mariadb() {
+    let Some(engine) = Engine::mariadb("SELECT 1;") else { return };
     for (collation, drinks) in [
         ("utf8mb4_uca1400_ai_ci", 2),
         ("utf8mb4_uca1400_nopad_ai_ci", 3),
@@ -32,19 +35,17 @@ fn unique_texts_are_different_under_collations_of_mariadb() {
         ("utf8mb4_uca1400_as_ci", 3),
     ] {
         let kind = format!("VARCHAR(20) CHARACTER SET utf8mb4 COLLATE {collation}");
-        let Some(engine) = Engine::mariadb(&SQL.replace("TEXT", &kind)) else { return };
-        is_filled(&engine, drinks);
+        is_filled(&engine, &kind, drinks);
     }
 }
 
 #[test]
 fn unique_texts_are_different_under_collations_of_postgres() {
+    let Some(engine) = Engine::postgres("SELECT 1;") else { return };
     for (level, drinks) in [(1, 3), (2, 4)] {
-        let sql = SQL.replace("TEXT", "varchar(20) COLLATE folding");
-        let sql = format!(
-            "CREATE COLLATION folding (provider = icu, locale = 'und-u-ks-level{level}', deterministic = false);\n{sql}"
-        );
-        let Some(engine) = Engine::postgres(&sql) else { return };
-        is_filled(&engine, drinks);
+        engine.run(&format!(
+            "CREATE COLLATION folding{level} (provider = icu, locale = 'und-u-ks-level{level}', deterministic = false)"
+        ));
+        is_filled(&engine, &format!("varchar(20) COLLATE folding{level}"), drinks);
     }
 }
