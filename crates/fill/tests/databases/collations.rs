@@ -37,6 +37,12 @@ fn unique_texts_are_different_under_collations_of_mariadb() {
         let kind = format!("VARCHAR(20) CHARACTER SET utf8mb4 COLLATE {collation}");
         is_filled(&engine, &kind, drinks);
     }
+    // I and J are the same to it, and U and V.
+    engine.run("CREATE TABLE codes (code CHAR(1) COLLATE utf8mb4_roman_ci PRIMARY KEY)");
+    engine.fill(&[("codes", 24)]).expect("a fill");
+    assert_eq!(engine.clean().expect("it goes"), 24);
+    let why = engine.fill(&[("codes", 25)]).expect_err("there are 24").to_string();
+    assert!(why.contains("has room for 24"), "{why}");
 }
 
 #[test]

@@ -335,10 +335,11 @@ impl Board<'_> {
         let facts = &self.facts.columns[column];
         // Databases may compare without regard to case.
         let compared = |text: &String| facts.same_as(text).trim_end().to_uppercase();
-        let taken: BTreeSet<String> =
+        let mut used: BTreeSet<String> =
             facts.taken.iter().chain(&facts.wanted).map(compared).collect();
-        let free = codes(most, self.limits[column].letters);
-        free.filter(|code| !taken.contains(&compared(code))).map(Value::Text).collect()
+        // Letters may be the same too, as I and Y in Lithuanian.
+        let all = codes(most, self.limits[column].letters);
+        all.filter(|code| used.insert(compared(code))).map(Value::Text).collect()
     }
 }
 
