@@ -915,3 +915,20 @@ fn numbers_at_the_end_of_their_type_are_within_it() {
     let fits = |value: &Value| matches!(value, Value::Int(n) if *n <= i128::from(i64::MAX));
     assert!(made(&rows, 0, 200).iter().all(|row| fits(&row[1])));
 }
+
+#[test]
+fn codes_tell_rows_apart_together() {
+    let of = table("codes", vec![column("land", text(2)), column("kind", text(1))], &[&[0, 1]]);
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 1500)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 0, 1500), &[0, 1]), 1500);
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 18_000)])).unwrap_err().to_string();
+    assert!(why.contains("has room for"), "{why}");
+    let goods = table("goods", vec![column("id", int())], &[&[0]]);
+    let columns = vec![column("good", int()), column("lang", text(2))];
+    let mut names = table("names", columns, &[&[0, 1]]);
+    names.references.push(reference(&[0], 0, &[0]));
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![goods, names] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500), (0, 3000)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 1, 3000), &[0, 1]), 3000);
+}

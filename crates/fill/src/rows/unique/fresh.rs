@@ -331,7 +331,7 @@ impl Board<'_> {
     }
 
     /// Codes of so many letters that are free.
-    fn free_codes(&self, column: usize, most: usize) -> Vec<Value> {
+    pub(super) fn free_codes(&self, column: usize, most: usize) -> Vec<Value> {
         let facts = &self.facts.columns[column];
         // Databases may compare without regard to case.
         let compared = |text: &String| facts.same_as(text).trim_end().to_uppercase();
