@@ -13,7 +13,7 @@ mod types;
 
 use crate::error::{Error, Result};
 use crate::facts::Series;
-use crate::schema::{Dialect, Name, Schema, Table, Type};
+use crate::schema::{Column, Dialect, Name, Schema, Table, Type};
 use crate::value::Value;
 
 pub use login::{Address, Environment, masked};
@@ -106,8 +106,8 @@ pub trait Database {
     /// When the database refuses.
     fn has_table(&mut self, name: &str) -> Result<bool>;
 
-    /// What the database compares instead of each text of a column: the same for texts that are the same to it. None for
-    /// a text that the column cannot hold.
+    /// What the database compares instead of each text of a column: the same for those of these texts that are the same
+    /// to it. None for a text that the column cannot hold.
     ///
     /// # Errors
     /// When the database refuses.
@@ -202,6 +202,8 @@ pub fn number(database: &mut dyn Database, sql: &str) -> Result<u64> {
 pub fn literal(dialect: Dialect, value: &Value) -> String {
     match (value, dialect) {
         (Value::Null, _) => "NULL".to_owned(),
+        // As a number it would be one of more digits than a `real` has, and equal to none.
+        (Value::Float(_), Dialect::Postgres) => format!("'{}'", value.text()),
         (Value::Int(_) | Value::Decimal { .. } | Value::Float(_), _) => value.text(),
         (Value::Bool(value), Dialect::Postgres) => value.to_string(),
         (Value::Bool(value), _) => u8::from(*value).to_string(),
@@ -211,6 +213,20 @@ pub fn literal(dialect: Dialect, value: &Value) -> String {
     }
 }
 
+/// A value of a column as a literal.
+pub fn literal_of(dialect: Dialect, of: &Column, value: &Value) -> String {
+    let text = literal(dialect, value);
+    match dialect == Dialect::Mysql && of.kind == Type::Other && of.is_geometry() {
+        true => geometry(&text),
+        false => text,
+    }
+}
+
+/// MySQL's geometry of a text as [`selected`] shows it.
+fn geometry(text: &str) -> String {
+    format!("UNHEX(SUBSTR({text}, 3))")
+}
+
 /// The columns' names as SQL.
 pub fn column_list(dialect: Dialect, table: &Table, columns: &[usize]) -> String {
     let names: Vec<String> =
@@ -218,15 +234,19 @@ pub fn column_list(dialect: Dialect, table: &Table, columns: &[usize]) -> String
     names.join(", ")
 }
 
-/// The columns as queries select them: bytes as PostgreSQL shows them, `\\x` and hexadecimal digits.
+/// The columns as queries select them: bytes and MySQL's geometries as PostgreSQL shows bytes, `\\x` and hexadecimal
+/// digits, and MySQL's bits as a number.
 pub fn selected(dialect: Dialect, table: &Table, columns: &[usize]) -> String {
     let cell = |&column: &usize| {
         let of = &table.columns[column];
         let name = dialect.quoted(&of.name);
         match (&of.kind, dialect) {
             (Type::Bytes { .. }, Dialect::Mysql) => format!("CONCAT(CHAR(92), 'x', HEX({name}))"),
-            // BIT(1) is shown as a byte.
+            (Type::Other, Dialect::Mysql) if of.is_geometry() => {
+                format!("CONCAT(CHAR(92), 'x', HEX({name}))")
+            }
             (Type::Bool, Dialect::Mysql) => format!("{name} + 0"),
+            (_, Dialect::Mysql) if of.is_bits() => format!("{name} + 0"),
             (Type::Bytes { .. }, Dialect::Sqlite) => {
                 format!(
                     "CASE typeof({name}) WHEN 'blob' THEN char(92) || 'x' || hex({name}) ELSE {name} END"

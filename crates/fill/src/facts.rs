@@ -1,13 +1,15 @@
 //! What is known of a database before it is filled, and what is to be added: all that rows depend on besides the schema.
 //! It is stored in the database with a fill, so that the fill can be resumed and taken back.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::learn::Learned;
 use crate::schema::Name;
 
 /// The version of this form.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// One fill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -74,11 +76,22 @@ pub struct ColumnFacts {
     pub weights: (Vec<f64>, Vec<f64>),
     /// Values that are taken, of a unique column with few possible values.
     pub taken: Vec<String>,
+    /// Texts of a unique column that are the same to the database as another one of those that may be written or are
+    /// taken: that one.
+    #[serde(default)]
+    pub alike: BTreeMap<String, String>,
     /// Where its counter stood: the last value, and whether that was given out.
     pub counter: Option<(i64, bool)>,
     /// What that counter gives, where the database says so.
     #[serde(default)]
     pub series: Option<Series>,
+}
+
+impl ColumnFacts {
+    /// What stands for all texts that are the same to the database as this one.
+    pub fn same_as<'a>(&'a self, text: &'a str) -> &'a str {
+        self.alike.get(text).map_or(text, String::as_str)
+    }
 }
 
 /// The numbers that a counter gives.

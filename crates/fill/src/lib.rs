@@ -43,7 +43,7 @@ pub use plan::{Size, Wish};
 pub use pools::PoolColumn;
 pub use rows::Rows;
 pub use schema::{Dialect, Schema, Table};
-pub use survey::{Request, SlowRemoval, Survey, slow_removals, survey};
+pub use survey::{Request, SlowRemoval, Survey, looked_through, slow_removals, survey};
 pub use times::parse_date;
 pub use trial::try_out;
 pub use value::Value;

@@ -28,9 +28,8 @@ use equations::Equation;
 use link::{Deal, Link};
 use plain::Plain;
 
-pub use conditions::{pattern_of, places_of};
-pub use distinct::Counts;
-pub use limits::put_in;
+pub use conditions::{few_texts_of, pattern_of, places_of};
+pub use distinct::{Counts, number_in};
 pub use unique::{FIRST_PRIVATE, LAST_PRIVATE};
 
 /// Parents that are sorted by the columns that another link decides, 4 bytes each; those beyond get no children.

@@ -326,6 +326,18 @@ impl Column {
         let name = self.type_name.split('(').next().unwrap_or_default();
         ["char", "character", "bpchar"].iter().any(|padded| name.eq_ignore_ascii_case(padded))
     }
+
+    /// Whether MySQL shows it as a byte string, and takes a text for one: `bit(n)`, as a number here.
+    pub fn is_bits(&self) -> bool {
+        self.type_name.starts_with("bit(")
+    }
+
+    /// Whether MySQL shows it as a byte string that begins with the number of a reference system: a geometry.
+    pub fn is_geometry(&self) -> bool {
+        let name = self.type_name.as_str();
+        ["point", "linestring", "polygon"].iter().any(|shape| name.ends_with(shape))
+            || name.starts_with("geom")
+    }
 }
 
 /// What a column holds.

@@ -1,10 +1,11 @@
 //! Asks a database all that a fill needs to know, before the first row is written. No query is made for single rows
 //! later.
 //!
-//! `numbers` asks for the highest values, `orders` for orders between the times of two tables, `pools` for the values
-//! that requests use, `texts` for texts that are taken, `triggers` for side effects of rows, `unindexed` for foreign keys
-//! that make removing rows slow.
+//! `alike` asks which texts are the same to a column, `numbers` for the highest values, `orders` for orders between the
+//! times of two tables, `pools` for the values that requests use, `texts` for texts that are taken, `triggers` for side
+//! effects of rows, `unindexed` for what makes removing rows slow.
 
+mod alike;
 mod numbers;
 mod orders;
 mod pools;
@@ -27,7 +28,7 @@ use crate::schema::{Dialect, Schema, Table, Type};
 use crate::times::parse_moment;
 use pools::{Sorted, sort_pools};
 
-pub use unindexed::{SlowRemoval, slow_removals};
+pub use unindexed::{SlowRemoval, looked_through, slow_removals};
 
 /// Values that are listed of a unique column whose conditions may leave it few.
 const MOST_LISTED: usize = 1000;
@@ -112,6 +113,7 @@ pub fn survey(database: &mut dyn Database, schema: &Schema, request: &Request) -
             facts.partitions = database.partitions(table)?;
             learn(database, table, request.seed, &mut facts)?;
             uniques(database, table, &mut facts)?;
+            alike::find(database, table, &mut facts)?;
             links(database, schema, at, &mut facts)?;
         }
         default_forms(dialect, table, &mut facts);
@@ -382,7 +384,7 @@ fn free_parents(
                 continue;
             }
             let list = selected(dialect, table, &reference.columns);
-            let mut taken = BTreeSet::new();
+            let mut taken = Vec::new();
             let sql = format!("SELECT {list} FROM {}", table.name.sql(dialect));
             database.query(&sql, &mut |row| {
                 let key: Option<Vec<String>> =
@@ -391,12 +393,37 @@ fn free_parents(
                 Ok(())
             })?;
             let keys = tables[reference.table].keys_of(&reference.targets);
-            let free = keys.iter().enumerate().filter(|(_, key)| !taken.contains(*key));
+            let parent = &schema.tables[reference.table];
+            let all: Vec<&Vec<String>> = keys.iter().chain(&taken).collect();
+            let compared = compared(database, parent, &reference.targets, &all)?;
+            let (keys, taken) = compared.split_at(keys.len());
+            let taken: BTreeSet<&Vec<String>> = taken.iter().collect();
+            let free = keys.iter().enumerate().filter(|(_, key)| !taken.contains(key));
             let free = free.map(|(place, _)| place as u32).collect();
             tables[at].links[number].free = free;
         }
     }
     Ok(())
+}
+
+/// What the database compares instead of keys of these columns.
+fn compared(
+    database: &mut dyn Database,
+    table: &Table,
+    columns: &[usize],
+    keys: &[&Vec<String>],
+) -> Result<Vec<Vec<String>>> {
+    let mut compared: Vec<Vec<String>> = keys.iter().copied().cloned().collect();
+    for (part, &column) in columns.iter().enumerate() {
+        if !matches!(table.columns[column].kind, Type::Text { .. }) {
+            continue;
+        }
+        let texts: Vec<String> = keys.iter().map(|key| key[part].clone()).collect();
+        for (key, text) in compared.iter_mut().zip(database.compared_as(table, column, &texts)?) {
+            key[part] = text.unwrap_or_default();
+        }
+    }
+    Ok(compared)
 }
 
 /// Whether a condition names a column, or the one of the table's partitions does.

@@ -36,9 +36,14 @@ pub fn write_moment(micros: i64, out: &mut String) {
     write_time(micros.rem_euclid(DAY), out);
 }
 
-/// Days since 1970-01-01 of `2026-11-23`; what follows the date is left out.
+/// Days since 1970-01-01 of `2026-11-23`; what follows the date is left out. None of a year before the first one, as
+/// PostgreSQL shows it.
 pub fn parse_date(text: &str) -> Option<i64> {
-    let date: civil::Date = text.trim().get(..10)?.parse().ok()?;
+    let text = text.trim();
+    if text.ends_with(" BC") {
+        return None;
+    }
+    let date: civil::Date = text.get(..10)?.parse().ok()?;
     Some(moment_of(date.at(0, 0, 0, 0))?.div_euclid(DAY))
 }
 
@@ -91,5 +96,6 @@ mod tests {
         assert_eq!(parse_time("00:00:01"), Some(SECOND));
         assert_eq!(parse_moment("infinity"), None);
         assert_eq!(parse_date("日本語"), None);
+        assert_eq!(parse_date("4000-03-02 BC"), None);
     }
 }

@@ -150,8 +150,9 @@ fn are_removed(
             removed += database.execute(&sql).or_else(|error| {
                 unsatisfiable(format!(
                     "{}: rows that were tried cannot be deleted, so that --clean could not take them back; nothing \
-                     stays written: {error}",
-                    of.name
+                     stays written: {error}{}",
+                    of.name,
+                    why_kept(schema, table, &error)
                 ))
             })?;
         }
@@ -165,6 +166,27 @@ fn are_removed(
         }
     }
     Ok(())
+}
+
+/// What helps where a row has to refer to itself: InnoDB does not delete such a row.
+fn why_kept(schema: &Schema, table: usize, error: &Error) -> String {
+    let (of, said) = (&schema.tables[table], error.to_string());
+    let own = of.references.iter().find(|reference| {
+        reference.table == table
+            && said.contains(&format!("`{}`", reference.rule))
+            && reference.columns.iter().any(|&column| !of.columns[column].nullable)
+    });
+    let Some(own) = own.filter(|_| schema.dialect == Dialect::Mysql) else { return String::new() };
+    let each = of
+        .uniques
+        .iter()
+        .any(|unique| unique.columns.iter().all(|column| own.columns.contains(column)));
+    let more = match each {
+        true => "",
+        false => ", or put a row into the table first, to which others can refer",
+    };
+    let place = of.places(&own.columns);
+    format!("; a row that refers to itself is not deleted: let {place} be NULL{more}")
 }
 
 /// Whether rows meet the rules that are looked at in the end only, and have the keys that they were written with.

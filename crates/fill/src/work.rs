@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::database::{Database, Target, literal};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
-use crate::found::{LIST, equals};
+use crate::found::{LIST, any_of, equals};
 use crate::ledger::{self, Fill, Step};
 use crate::pace::Pace;
 use crate::refusal;
@@ -160,7 +160,7 @@ fn refer(
             };
             cases[at] += &format!(" WHEN {condition} THEN {text}");
         }
-        found.push(format!("({condition})"));
+        found.push(row);
     }
     if found.is_empty() {
         return Ok(());
@@ -174,7 +174,8 @@ fn refer(
         })
         .collect();
     let name = of.name.sql(dialect);
-    let sql = format!("UPDATE {name} SET {} WHERE {}", sets.join(", "), found.join(" OR "));
+    let found = any_of(schema, rows, table, &key.columns, &found);
+    let sql = format!("UPDATE {name} SET {} WHERE {found}", sets.join(", "));
     database.execute(&sql).map(|_| ())
 }
 

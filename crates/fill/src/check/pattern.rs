@@ -9,6 +9,8 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// Repetitions beyond the least, where a pattern allows any number of them.
 const MORE: u32 = 8;
+/// The same where a text has to be longer.
+const MOST_MORE: usize = 256;
 
 /// Characters that stand at one place of a text.
 type Place = Vec<char>;
@@ -87,10 +89,10 @@ impl Pattern {
 
     /// A text of it, of a number of characters that is allowed where some draws find one.
     pub fn text(&self, (least, most): (usize, usize), draws: &mut Draws) -> String {
-        let mut text = String::new();
+        let (mut text, more) = (String::new(), more(least));
         for _ in 0..20 {
             text.clear();
-            self.made.write(draws, &mut text);
+            self.made.write(draws, more, &mut text);
             if (least..=most).contains(&text.chars().count()) {
                 break;
             }
@@ -98,14 +100,20 @@ impl Pattern {
         text
     }
 
-    /// The characters for each place of texts of it that all have the same length, `most` at most. Whatever stands at
+    /// The characters for each place of texts of it that all have the same length, which is allowed. Whatever stands at
     /// another place, each may stand; no two differ in the case of letters alone.
-    pub fn places(&self, most: usize) -> Option<Places> {
-        (0..=MORE).rev().find_map(|more| {
+    pub fn places(&self, (least, most): (usize, usize)) -> Option<Places> {
+        (0..=more(least)).rev().find_map(|more| {
             let mut places = Vec::new();
-            self.made.place(more, most, &mut places).then_some(Places(places))
+            let fits = self.made.place(more, most, &mut places) && places.len() >= least;
+            fits.then_some(Places(places))
         })
     }
+}
+
+/// Repetitions beyond the least for texts of so many characters.
+fn more(least: usize) -> u32 {
+    MORE.max(least.min(MOST_MORE) as u32)
 }
 
 /// Texts by number: of each place a digit.
@@ -113,11 +121,6 @@ impl Pattern {
 pub struct Places(Vec<Place>);
 
 impl Places {
-    /// Characters of each text.
-    pub fn length(&self) -> usize {
-        self.0.len()
-    }
-
     /// How many texts there are, if there are not more than can be counted.
     pub fn count(&self) -> i64 {
         self.0.iter().fold(1, |count: i64, place| count.saturating_mul(place.len() as i64))
@@ -148,17 +151,19 @@ impl Places {
 }
 
 impl Node {
-    fn write(&self, draws: &mut Draws, out: &mut String) {
+    /// Appends a text with so many repetitions beyond the least at most.
+    fn write(&self, draws: &mut Draws, more: u32, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::One(place) => out.push(place[draws.below(place.len() as u64) as usize]),
             Self::Repeat(node, least, most) => {
-                let count = u64::from(*least) + draws.below(u64::from(most - least) + 1);
-                (0..count).for_each(|_| node.write(draws, out));
+                let more_of_it = u64::from((most - least).min(more));
+                let count = u64::from(*least) + draws.below(more_of_it + 1);
+                (0..count).for_each(|_| node.write(draws, more, out));
             }
-            Self::All(nodes) => nodes.iter().for_each(|node| node.write(draws, out)),
+            Self::All(nodes) => nodes.iter().for_each(|node| node.write(draws, more, out)),
             Self::Either(nodes) => {
-                nodes[draws.below(nodes.len() as u64) as usize].write(draws, out);
+                nodes[draws.below(nodes.len() as u64) as usize].write(draws, more, out);
             }
         }
     }
@@ -173,7 +178,7 @@ impl Node {
                 places.push(place.iter().copied().filter(|c| !is_twice(c)).collect());
             }
             Self::Repeat(node, least, longest) => {
-                let count = (least + more).min(*longest);
+                let count = least.saturating_add(more).min(*longest);
                 return (0..count).all(|_| node.place(more, most, places));
             }
             Self::All(nodes) => return nodes.iter().all(|node| node.place(more, most, places)),
@@ -214,8 +219,7 @@ fn node(hir: &Hir) -> Option<Node> {
         }
         HirKind::Class(Class::Bytes(_)) => return None,
         HirKind::Repetition(of) => {
-            let most = of.max.unwrap_or(u32::MAX).min(of.min.saturating_add(MORE));
-            Node::Repeat(Box::new(node(&of.sub)?), of.min, most)
+            Node::Repeat(Box::new(node(&of.sub)?), of.min, of.max.unwrap_or(u32::MAX))
         }
         HirKind::Capture(of) => node(&of.sub)?,
         HirKind::Concat(parts) => Node::All(all(parts)?),

@@ -267,9 +267,9 @@ fn texts_are_made_of_regular_expressions() {
 
 #[test]
 fn texts_of_regular_expressions_are_numbered() {
-    let places = |pattern: &str, most| Pattern::read(pattern, true)?.places(most);
+    let places = |pattern: &str, most| Pattern::read(pattern, true)?.places((0, most));
     let skus = places("^[A-Z]{2}-[0-9]{2}$", 9).expect("places");
-    assert_eq!((skus.count(), skus.length()), (67_600, 5));
+    assert_eq!(skus.count(), 67_600);
     for number in [0, 1, 99, 100, 67_599] {
         assert_eq!(skus.number(&skus.text(number)), Some(number as i64));
     }
@@ -281,4 +281,17 @@ fn texts_of_regular_expressions_are_numbered() {
     // As long as there is room for, and none where there is too little.
     assert_eq!(places("^x[0-9]+$", 6).map(|places| places.count()), Some(100_000));
     assert!(places("^[0-9]{9}$", 6).is_none());
+}
+
+#[test]
+fn texts_of_regular_expressions_are_as_long_as_they_have_to_be() {
+    let mut draws = Draws::of(7);
+    let pattern = Pattern::read("^[A-F0-9]+$", true).expect("a simple pattern");
+    let lengths = (0..50).map(|_| pattern.text((24, 24), &mut draws).len());
+    assert!(lengths.filter(|length| *length == 24).count() > 5);
+    for (least, most, length) in [(24, 24, 24), (24, 30, 25), (0, 30, 9), (0, 4, 4)] {
+        let places = pattern.places((least, most)).map(|places| places.text(0).len());
+        assert_eq!(places, Some(length), "{least} {most}");
+    }
+    assert!(pattern.places((300, 400)).is_none());
 }

@@ -10,8 +10,8 @@ use mysql::prelude::Queryable;
 use mysql::{Conn, LocalInfileHandler, Opts};
 
 use super::{
-    Canceller, Database, Each, Make, Target, all, column_list, literal, number, one, produce,
-    read_mysql,
+    Canceller, Database, Each, Make, Target, all, column_list, geometry, literal_of, number, one,
+    produce, read_mysql,
 };
 use crate::error::{Error, Result};
 use crate::schema::{Dialect, Name, Schema, Table, Type};
@@ -126,8 +126,11 @@ impl Mysql {
             if waiting > 0 {
                 sql.push(',');
             }
-            let values: Vec<String> =
-                row.iter().map(|value| literal(Dialect::Mysql, value)).collect();
+            let cells = target.columns.iter().zip(&row);
+            let cells = cells.map(|(&column, value)| {
+                literal_of(Dialect::Mysql, &target.table.columns[column], value)
+            });
+            let values: Vec<String> = cells.collect();
             sql += &format!("({})", values.join(","));
             waiting += 1;
             if sql.len() >= most {
@@ -166,6 +169,14 @@ fn load_statement(target: &Target<'_>) -> String {
                 sets.push(format!(
                     "{name} = CASE @b{at} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE @b{at} + 0 END"
                 ));
+            }
+            Type::Int { .. } if of.is_bits() => {
+                list.push(format!("@b{at}"));
+                sets.push(format!("{name} = CAST(@b{at} AS UNSIGNED)"));
+            }
+            Type::Other if of.is_geometry() => {
+                list.push(format!("@b{at}"));
+                sets.push(format!("{name} = {}", geometry(&format!("@b{at}"))));
             }
             _ => list.push(name),
         }

@@ -215,9 +215,11 @@ impl Database for Postgres {
         texts: &[String],
     ) -> Result<Vec<Option<String>>> {
         let of = &table.columns[column];
-        let compared = |text: &String| match of.folds {
-            true => text.to_lowercase(),
-            false if of.is_padded() => text.trim_end_matches(' ').to_owned(),
+        if of.folds {
+            return first_of_the_same(self, table, column, texts);
+        }
+        let compared = |text: &String| match of.is_padded() {
+            true => text.trim_end_matches(' ').to_owned(),
             false => text.clone(),
         };
         Ok(texts.iter().map(|text| Some(compared(text))).collect())
@@ -261,6 +263,41 @@ impl Database for Postgres {
     fn forget_statistics(&mut self) -> Result<()> {
         Ok(())
     }
+}
+
+/// For each text the first of those that are the same to a column, by `citext` or a collation that is not deterministic:
+/// which those are, only the server knows.
+fn first_of_the_same(
+    database: &mut Postgres,
+    table: &Table,
+    column: usize,
+    texts: &[String],
+) -> Result<Vec<Option<String>>> {
+    let of = &table.columns[column];
+    let quoted = |text: &str| Dialect::Postgres.literal(text);
+    let sql = format!(
+        "SELECT quote_ident(n.nspname) || '.' || quote_ident(l.collname) FROM pg_attribute a \
+         JOIN pg_collation l ON l.oid = a.attcollation JOIN pg_namespace n ON n.oid = l.collnamespace \
+         WHERE a.attrelid = {}::regclass AND a.attname = {}",
+        quoted(&table.name.sql(Dialect::Postgres)),
+        quoted(&of.name)
+    );
+    let collation = one(database, &sql)?.unwrap_or_else(|| "\"default\"".to_owned());
+    // Without the length of `character varying(n)`, to which a cast would cut.
+    let kind = match of.type_name.as_str() {
+        "citext" => "citext",
+        _ if of.is_padded() => "bpchar",
+        _ => "text",
+    };
+    let element =
+        |text: &String| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let list: Vec<String> = texts.iter().map(element).collect();
+    let sql = format!(
+        "SELECT first_value(v) OVER (PARTITION BY v::{kind} COLLATE {collation} ORDER BY n) \
+         FROM unnest({}::text[]) WITH ORDINALITY AS texts(v, n) ORDER BY n",
+        quoted(&format!("{{{}}}", list.join(",")))
+    );
+    Ok(all(database, &sql)?.into_iter().map(|mut row| row.swap_remove(0)).collect())
 }
 
 /// The sequence of a column, as SQL: its own one, or the one that its default names.

@@ -72,6 +72,9 @@ pub fn mysql(name: &str) -> Type {
     match bare.as_str() {
         "tinyint" if small.starts_with("tinyint(1)") => Type::Bool,
         "bit" if small == "bit(1)" => Type::Bool,
+        "bit" => {
+            Type::Int { min: 0, max: (1_i128 << length(1).map_or(1, |bits| bits.min(64))) - 1 }
+        }
         "tinyint" => integer(1, signed),
         "smallint" => integer(2, signed),
         "mediumint" => integer(3, signed),
@@ -170,7 +173,8 @@ mod tests {
         assert_eq!(mysql("int(10) unsigned"), Type::Int { min: 0, max: u32::MAX.into() });
         assert_eq!(mysql("tinyint(1)"), Type::Bool);
         assert_eq!(mysql("bit(1)"), Type::Bool);
-        assert_eq!(mysql("bit(8)"), Type::Other);
+        assert_eq!(mysql("bit(8)"), Type::Int { min: 0, max: 255 });
+        assert_eq!(mysql("bit(64)"), Type::Int { min: 0, max: u64::MAX.into() });
         assert_eq!(
             mysql(r"enum('a','it''s','b,c','d\\e')"),
             Type::Enum(vec!["a".into(), "it's".into(), "b,c".into(), r"d\e".into()])

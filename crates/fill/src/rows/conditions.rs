@@ -1,7 +1,7 @@
 //! What the conditions of a table say: of each column alone, and of several together.
 
 use super::equations::{self, Equation};
-use super::limits::Limits;
+use super::limits::{LONGEST_CODE, Limits, codes};
 use crate::check::{self, Bound, Expr, Logic, Places, Relation};
 use crate::error::{Result, unsatisfiable};
 use crate::schema::{Check, Dialect, Table, Type};
@@ -19,6 +19,24 @@ pub fn pattern_of(dialect: Dialect, table: &Table, column: usize) -> Option<Stri
 pub fn places_of(dialect: Dialect, table: &Table, column: usize) -> Option<Places> {
     let conditions = Conditions::of(dialect, table, None).ok()?;
     conditions.limits.get(column)?.places()
+}
+
+/// The texts from which those of a column are chosen: those that conditions list, or codes of letters where there is room
+/// for no more; none where others are made up.
+pub fn few_texts_of(
+    dialect: Dialect,
+    table: &Table,
+    column: usize,
+    partitions: Option<&str>,
+) -> Vec<String> {
+    let conditions = Conditions::of(dialect, table, partitions).ok();
+    let limits = conditions.and_then(|conditions| conditions.limits.into_iter().nth(column));
+    let Some(limits) = limits else { return Vec::new() };
+    match (&limits.one_of, limits.longest) {
+        (Some(texts), _) => texts.clone(),
+        (None, Some(most)) if most <= LONGEST_CODE => codes(most, limits.letters).collect(),
+        (None, _) => Vec::new(),
+    }
 }
 
 /// What a table's conditions say.

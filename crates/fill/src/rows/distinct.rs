@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::random::{Draws, Permutation, mixed};
 
-use super::limits::{filled, shaped};
+use super::limits::{filled, put_in, shaped};
 use crate::check::Places;
 use crate::kind::Kind;
 use crate::times::{DAY, SECOND};
@@ -220,6 +220,66 @@ impl TextForm {
             (true, _) => text.to_uppercase(),
             (_, true) => text.to_lowercase(),
             _ => text,
+        }
+    }
+}
+
+/// The number that tells a text from others: at its end, or where the column's pattern of LIKE has it.
+pub fn number_in(text: &str, pattern: Option<&str>) -> u64 {
+    let Some(pattern) = pattern else { return trailing_number(text) };
+    let inner = trailing_number(&put_in(pattern, text));
+    // A text that is of such a pattern as it is has nothing put into it.
+    if pattern.contains('%') { inner.max(trailing_number(text)) } else { inner }
+}
+
+/// The highest number at the end of a text, or before its `@`; of up to 15 digits behind leading zeros, as ours are.
+fn trailing_number(text: &str) -> u64 {
+    let ends = [text.split('@').next().unwrap_or_default(), text.trim_end()];
+    let number = |end: &str| {
+        let start = end.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let digits = end[start..].trim_start_matches('0');
+        if digits.len() > 15 { 0 } else { digits.parse().unwrap_or(0) }
+    };
+    ends.into_iter().map(number).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_at_the_end_of_texts_are_found() {
+        for (text, number) in [
+            ("ann.lee42@example.com", 42),
+            ("SKU-00017", 17),
+            ("a1b", 0),
+            ("a9@b7", 9),
+            ("x@y12", 12),
+            ("1234567890123456", 0),
+            ("日本5", 5),
+            ("code 7  ", 7),
+            ("", 0),
+        ] {
+            assert_eq!(trailing_number(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_found_where_a_pattern_has_them() {
+        for (text, pattern, number) in [
+            ("SKU-Lamp 17", "SKU-%", 17),
+            ("Lamp 17-EU", "%-EU", 17),
+            ("Lamp 1734X", "%__X", 17),
+            // It is of the pattern as it is.
+            ("Lamp 1734", "%_", 1734),
+            ("ann12@shop", "%@%", 12),
+            ("17-AB", "__-AB", 17),
+            ("017-234", "___-___", 17_234),
+            ("A1-0017-9", "A1-____-9", 17),
+            ("0000000000000017", "________________", 17),
+            ("x", "____", 0),
+        ] {
+            assert_eq!(number_in(text, Some(pattern)), number, "{text} {pattern}");
         }
     }
 }

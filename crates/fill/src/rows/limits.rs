@@ -156,8 +156,7 @@ impl Limits {
 
     /// Texts of the regular expression by number, where they can be counted.
     pub fn places(&self) -> Option<Places> {
-        let places = self.matches.as_ref()?.places(self.longest.unwrap_or(usize::MAX))?;
-        (places.length() >= self.shortest).then_some(places)
+        self.matches.as_ref()?.places((self.shortest, self.longest.unwrap_or(usize::MAX)))
     }
 
     /// The first whole number from this one on that leaves the remainder that conditions ask for.
@@ -243,6 +242,21 @@ pub fn put_in(pattern: &str, text: &str) -> String {
             places.filter(|(_, mark)| *mark == '_').map(|(c, _)| c).collect()
         }
     }
+}
+
+/// Letters of the longest text of which all there are can be listed.
+pub const LONGEST_CODE: usize = 3;
+
+/// All texts of so many letters, [`LONGEST_CODE`] at most.
+pub fn codes(length: usize, letters: Option<Letters>) -> impl Iterator<Item = String> {
+    let first = if letters == Some(Letters::Small) { b'a' } else { b'A' };
+    let letter = move |number: usize, place: usize| {
+        char::from(first + (number / 26_usize.pow(place as u32) % 26) as u8)
+    };
+    let code = move |number: usize| -> String {
+        (0..length).rev().map(|place| letter(number, place)).collect()
+    };
+    (0..26_usize.pow(length as u32)).map(code)
 }
 
 /// Characters that each text of a pattern has at least.

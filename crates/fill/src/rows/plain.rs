@@ -457,7 +457,10 @@ impl Plain {
 
     fn unwritten(&self, number: f64) -> Value {
         match &self.of {
-            Type::Int { .. } => Value::Int(self.limits.stepped(number.round() as i128)),
+            Type::Int { min, max } => {
+                let number = (number.round() as i128).clamp(*min, *max);
+                Value::Int(self.limits.stepped(number))
+            }
             Type::Decimal { scale, .. } => {
                 let unit = 10_f64.powi(i32::try_from(*scale).unwrap_or(0));
                 Value::Decimal { units: (number * unit).round() as i128, scale: *scale }

@@ -851,3 +851,84 @@ fn a_unique_reference_that_may_be_null_has_each_parent_once() {
     let why = Rows::compile(&schema, &facts).unwrap_err().to_string();
     assert!(why.contains("there is room for 40"), "{why}");
 }
+
+/// As a collation says that ignores accents.
+#[test]
+fn texts_that_are_the_same_to_the_database_are_not_both_written() {
+    let alike = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(text, first)| ((*text).to_owned(), (*first).to_owned())).collect()
+    };
+    let mut drinks = table("drinks", vec![column("name", text(9))], &[&[0]]);
+    drinks.checks.push(Check {
+        rule: "known".to_owned(),
+        text: "name IN ('cafe', 'caf\u{e9}', 'tea', 'milk')".to_owned(),
+        value: None,
+    });
+    let schema = Schema { dialect: Dialect::Mysql, tables: vec![drinks] };
+    let mut of = facts(&schema, &[(1, 2)]);
+    of.tables[0].columns[0].alike = alike(&[("caf\u{e9}", "cafe"), ("m\u{ed}lk", "milk")]);
+    of.tables[0].columns[0].taken = vec!["m\u{ed}lk".to_owned()];
+    let rows = Rows::compile(&schema, &of).unwrap();
+    let texts: BTreeSet<String> = made(&rows, 0, 2).iter().map(|row| row[0].text()).collect();
+    assert_eq!(texts, BTreeSet::from(["cafe".to_owned(), "tea".to_owned()]));
+    of.tables[0].add = 3;
+    let why = Rows::compile(&schema, &of).expect_err("there are two").to_string();
+    assert!(why.contains("there is room for 2"), "{why}");
+
+    let codes = table("codes", vec![column("code", text(1))], &[&[0]]);
+    let schema = Schema { dialect: Dialect::Mysql, tables: vec![codes] };
+    let mut of = facts(&schema, &[(1, 24)]);
+    of.tables[0].columns[0].alike = alike(&[("\u{e9}", "E"), ("W", "V")]);
+    of.tables[0].columns[0].taken = vec!["\u{e9}".to_owned()];
+    let rows = Rows::compile(&schema, &of).unwrap();
+    assert!(made(&rows, 0, 24).iter().all(|row| !["E", "W"].contains(&row[0].text().as_str())));
+}
+
+#[test]
+fn texts_that_requests_ask_for_are_not_made_up_once_more() {
+    let number = Some(crate::learn::Form::Number(0));
+    for (most, form, trailing, wanted, add) in [
+        (2, None, 0, &["QQ", "ab"][..], 676),
+        (9, number, 140, &["900", "150", "x", "1000000"], 959),
+    ] {
+        let of = table("codes", vec![column("code", text(most))], &[&[0]]);
+        let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+        let mut of = facts(&schema, &[(1, add)]);
+        let facts = &mut of.tables[0].columns[0];
+        (facts.learned.form, facts.trailing) = (form, trailing);
+        facts.wanted = wanted.iter().map(|text| (*text).to_owned()).collect();
+        let rows = Rows::compile(&schema, &of).unwrap();
+        assert_eq!(distinct(&made(&rows, 0, add), &[0]) as u64, add, "{wanted:?}");
+    }
+}
+
+/// The fraction that is nearest to the highest number of 64 bits is one above it.
+#[test]
+fn numbers_at_the_end_of_their_type_are_within_it() {
+    let kind = Type::Int { min: i64::MIN.into(), max: i64::MAX.into() };
+    let of = table("counts", vec![column("id", int()), column("bytes", kind)], &[&[0]]);
+    let schema = Schema { dialect: Dialect::Mysql, tables: vec![of] };
+    let mut of = facts(&schema, &[(50, 200)]);
+    let edges = vec![(i64::MAX - 5000) as f64, i64::MAX as f64];
+    of.tables[0].columns[1].learned.rest = crate::learn::Rest::Between { edges, step: 1.0 };
+    let rows = Rows::compile(&schema, &of).unwrap();
+    let fits = |value: &Value| matches!(value, Value::Int(n) if *n <= i128::from(i64::MAX));
+    assert!(made(&rows, 0, 200).iter().all(|row| fits(&row[1])));
+}
+
+#[test]
+fn codes_tell_rows_apart_together() {
+    let of = table("codes", vec![column("land", text(2)), column("kind", text(1))], &[&[0, 1]]);
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![of] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 1500)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 0, 1500), &[0, 1]), 1500);
+    let why = Rows::compile(&schema, &facts(&schema, &[(0, 18_000)])).unwrap_err().to_string();
+    assert!(why.contains("has room for"), "{why}");
+    let goods = table("goods", vec![column("id", int())], &[&[0]]);
+    let columns = vec![column("good", int()), column("lang", text(2))];
+    let mut names = table("names", columns, &[&[0, 1]]);
+    names.references.push(reference(&[0], 0, &[0]));
+    let schema = Schema { dialect: Dialect::Postgres, tables: vec![goods, names] };
+    let rows = Rows::compile(&schema, &facts(&schema, &[(0, 500), (0, 3000)])).unwrap();
+    assert_eq!(distinct(&made(&rows, 1, 3000), &[0, 1]), 3000);
+}

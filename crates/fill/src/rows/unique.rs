@@ -9,6 +9,8 @@ mod combined;
 mod exclusion;
 mod fresh;
 
+use std::collections::BTreeSet;
+
 use model::quote::grouped;
 use model::random::Permutation;
 
@@ -214,23 +216,32 @@ impl Board<'_> {
         Ok(Maker::Ordinal { link, fresh: fresh as i64, aged: aged as i64, days })
     }
 
-    /// The values of a column that has few.
+    /// The values of a column that has few; of those that are the same to the database, the first.
     fn values(&self, column: usize) -> Vec<Value> {
-        let kind = &self.table.columns[column].kind;
+        let (kind, facts) = (&self.table.columns[column].kind, &self.facts.columns[column]);
         let texts = match (&self.limits[column].one_of, kind) {
             (Some(values), _) => values.clone(),
             (None, Type::Enum(values)) => values.clone(),
             (None, Type::Bool) => vec!["false".to_owned(), "true".to_owned()],
-            _ => self.facts.columns[column].learned.common.iter().map(|(v, _)| v.clone()).collect(),
+            _ => facts.learned.common.iter().map(|(v, _)| v.clone()).collect(),
         };
-        texts.iter().map(|text| Value::parse(kind, text)).collect()
+        let mut seen = BTreeSet::new();
+        let first = texts.iter().filter(|&text| seen.insert(facts.same_as(text)));
+        first.map(|text| Value::parse(kind, text)).collect()
     }
 
     fn free_values(&self, column: usize) -> Vec<Value> {
-        let kind = &self.table.columns[column].kind;
+        let (kind, facts) = (&self.table.columns[column].kind, &self.facts.columns[column]);
         let taken: Vec<Value> =
-            self.facts.columns[column].taken.iter().map(|text| Value::parse(kind, text)).collect();
-        self.values(column).into_iter().filter(|value| !taken.contains(value)).collect()
+            facts.taken.iter().map(|text| Value::parse(kind, facts.same_as(text))).collect();
+        let is_free = |value: &Value| match value {
+            Value::Text(text) => {
+                let same = facts.same_as(text);
+                taken.iter().all(|taken| !matches!(taken, Value::Text(taken) if taken == same))
+            }
+            value => !taken.contains(value),
+        };
+        self.values(column).into_iter().filter(is_free).collect()
     }
 
     /// Gives children to parents that have none before, and at most `most` to each.

@@ -2,7 +2,7 @@
 //! row has.
 
 use super::{MOST_LISTED, is_checked};
-use crate::database::{Database, all, one};
+use crate::database::{Database, all, one, selected};
 use crate::error::Result;
 use crate::facts::TableFacts;
 use crate::learn::number_of;
@@ -17,7 +17,8 @@ pub fn find(
 ) -> Result<()> {
     let (kind, dialect) = (&table.columns[column].kind, database.dialect());
     let (key, name) = (dialect.quoted(&table.columns[column].name), table.name.sql(dialect));
-    let found = one(database, &format!("SELECT max({key}) FROM {name}"))?;
+    let shown = selected(dialect, table, &[column]);
+    let found = one(database, &format!("SELECT max({shown}) FROM {name}"))?;
     let highest = found.and_then(|text| match kind {
         // What is beyond 64 bits is beyond all that a fill counts to.
         Type::Int { .. } => whole(Some(text.as_str()))
@@ -35,7 +36,7 @@ pub fn find(
     }
     if checked {
         let sql = format!(
-            "SELECT DISTINCT {key} FROM {name} WHERE {key} IS NOT NULL LIMIT {MOST_LISTED}"
+            "SELECT DISTINCT {shown} FROM {name} WHERE {key} IS NOT NULL LIMIT {MOST_LISTED}"
         );
         of.taken = all(database, &sql)?.into_iter().flatten().flatten().collect();
     }
@@ -56,7 +57,8 @@ fn gap(
     let (mut lowest, mut last) = (None::<i128>, None::<i128>);
     let mut widest: Option<(i128, i128)> = None;
     // MySQL 5.7 has no window functions that would find it.
-    let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
+    let shown = selected(dialect, table, &[column]);
+    let sql = format!("SELECT {shown} FROM {name} WHERE {key} IS NOT NULL ORDER BY {key}");
     database.query(&sql, &mut |row| {
         let number = whole(row[0]);
         let between = last.zip(number).map(|(last, number)| (last + 1, number - 1));

@@ -28,7 +28,6 @@ pub fn sort_pools(
     request: &Request,
 ) -> Result<BTreeMap<(usize, usize), Sorted>> {
     let mut sorted = BTreeMap::<(usize, usize), Sorted>::new();
-    let mut missing = BTreeMap::<(usize, usize), BTreeSet<String>>::new();
     for (pool, (at, column)) in &request.pools {
         let (table, of) = (&schema.tables[*at], &schema.tables[*at].columns[*column]);
         let fits = |value: &&(String, f64)| match &of.kind {
@@ -57,13 +56,20 @@ pub fn sort_pools(
         let fitting: usize = values.iter().map(|value| value.times).sum();
         let sorted = sorted.entry((*at, *column)).or_default();
         sorted.unfit += pool.values.len() - fitting;
-        let missing = missing.entry((*at, *column)).or_default();
-        for value in values {
-            if let Some(kept) = there.get(&value.compared) {
-                if sorted.there.iter().take(LIST).all(|(other, _)| other != kept) {
-                    sorted.there.push((kept.clone(), value.weight));
+        let asked = sorted.missing.iter().map(|(text, _)| text);
+        let own = values.iter().map(|value| &value.text);
+        let texts: Vec<String> = asked.chain(own).chain(&there).cloned().collect();
+        let compared = database.compared_as(table, *column, &texts)?;
+        let (asked, compared) = compared.split_at(sorted.missing.len());
+        let (own, kept) = compared.split_at(values.len());
+        let asked: BTreeSet<&Option<String>> = asked.iter().collect();
+        let kept: BTreeMap<&Option<String>, &String> = kept.iter().zip(&there).collect();
+        for (value, compared) in values.into_iter().zip(own) {
+            if let Some(kept) = kept.get(compared) {
+                if sorted.there.iter().take(LIST).all(|(other, _)| other != *kept) {
+                    sorted.there.push(((*kept).clone(), value.weight));
                 }
-            } else if missing.insert(value.compared) {
+            } else if !asked.contains(compared) {
                 sorted.missing.push((value.text, value.weight));
             }
         }
@@ -82,16 +88,16 @@ fn as_kept(kind: &Type, value: &str) -> String {
     }
 }
 
-/// Which of the values of a column has rows, as the rows have it, by what the database compares.
+/// Those of the values of a column that rows have, as the rows have them.
 fn found(
     database: &mut dyn Database,
     schema: &Schema,
     (at, column): (usize, usize),
     values: &[Wanted],
-) -> Result<BTreeMap<String, String>> {
+) -> Result<Vec<String>> {
     let (table, of) = (&schema.tables[at], &schema.tables[at].columns[column]);
     let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
-    let mut there = BTreeMap::new();
+    let mut there = Vec::new();
     for chunk in values.chunks(LIST) {
         let literal = |value: &Wanted| match &of.kind {
             Type::Int { .. } => value.text.clone(),
@@ -99,9 +105,7 @@ fn found(
         };
         let list: Vec<String> = chunk.iter().map(literal).collect();
         let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
-        let kept: Vec<String> = all(database, &sql)?.into_iter().flatten().flatten().collect();
-        let compared = database.compared_as(table, column, &kept)?;
-        there.extend(compared.into_iter().zip(kept).filter_map(|(as_, kept)| Some((as_?, kept))));
+        there.extend(all(database, &sql)?.into_iter().flatten().flatten());
     }
     Ok(there)
 }
@@ -110,8 +114,6 @@ fn found(
 #[derive(Debug, PartialEq)]
 struct Wanted {
     text: String,
-    /// What the database compares.
-    compared: String,
     weight: f64,
     /// How many values of the pool it stands for.
     times: usize,
@@ -131,8 +133,8 @@ fn merged(values: impl Iterator<Item = ((String, Option<String>), f64)>) -> Vec<
                 same.times += 1;
             }
             Entry::Vacant(place) => {
-                all.push(Wanted { text, compared: place.key().clone(), weight, times: 1 });
-                place.insert(all.len() - 1);
+                place.insert(all.len());
+                all.push(Wanted { text, weight, times: 1 });
             }
         }
     }

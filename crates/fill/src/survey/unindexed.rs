@@ -1,5 +1,6 @@
-//! Foreign keys without an index: for each row of the parent that is removed, the database looks through the whole child.
-//! MySQL gives every foreign key an index.
+//! What makes `clean` slow. Foreign keys without an index: for each row of the parent that is removed, the database looks
+//! through the whole child; MySQL gives every foreign key an index. And MySQL's tables without a key, since they have no
+//! row number either.
 
 use crate::database::{Database, all, column_list};
 use crate::error::Result;
@@ -56,6 +57,18 @@ pub fn slow_removals(
         }
     }
     Ok(found)
+}
+
+/// MySQL's tables without a key that `clean` looks through for each row that it removes, where that takes long; `counts`
+/// are the rows of each table before the fill, and those added.
+pub fn looked_through(schema: &Schema, counts: &[(u64, u64)]) -> Vec<usize> {
+    let is_slow = |at: &usize| {
+        let (before, added) = counts[*at];
+        let looks = added.saturating_mul(before.saturating_add(added));
+        schema.tables[*at].key().is_none() && looks >= MANY
+    };
+    let all = if schema.dialect == Dialect::Mysql { schema.tables.len() } else { 0 };
+    (0..all).filter(is_slow).collect()
 }
 
 fn index(dialect: Dialect, table: &Table, columns: &[usize]) -> String {
@@ -117,4 +130,23 @@ fn first_columns(database: &mut dyn Database, table: &Table) -> Result<Vec<usize
     let numbered = (0..table.columns.len()).filter(|&at| table.columns[at].counted);
     first.extend(numbered);
     Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Name;
+
+    #[test]
+    fn tables_of_mysql_without_a_key_are_looked_through() {
+        let table =
+            |name: &str| Table::new(Name { schema: None, table: name.to_owned() }, Vec::new());
+        let mut schema = Schema { dialect: Dialect::Mysql, tables: vec![table("a"), table("b")] };
+        let found = |schema: &Schema, b| looked_through(schema, &[(0, 9_999), b]);
+        assert_eq!(found(&schema, (0, 10_000)), vec![1]);
+        assert!(found(&schema, (99_990_000, 1)).is_empty());
+        assert_eq!(found(&schema, (99_999_999, 1)), vec![1]);
+        schema.dialect = Dialect::Postgres;
+        assert!(found(&schema, (0, 10_000)).is_empty());
+    }
 }

@@ -50,7 +50,9 @@ fn texts_are_of_regular_expressions() {
     let sql = "CREATE TABLE parts (id INT PRIMARY KEY,
   sku VARCHAR(9) NOT NULL UNIQUE CHECK (sku ~ '^[A-Z]{2}[0-9]{4}$'),
   color VARCHAR(20) NOT NULL CHECK (color ~ '^#[0-9a-f]{6}$'),
-  note VARCHAR(20) NOT NULL CHECK (note ~ '^(red|green|light blue)$'));\n";
+  note VARCHAR(20) NOT NULL CHECK (note ~ '^(red|green|light blue)$'),
+  code VARCHAR(40) NOT NULL UNIQUE CHECK (char_length(code) = 24 AND code ~ '^[A-F0-9]+$'),
+  serial VARCHAR(40) NOT NULL CHECK (char_length(serial) = 24 AND serial ~ '^[A-F]+$'));\n";
     let engines = [Engine::postgres(sql), Engine::mariadb(&sql.replace('~', "REGEXP"))];
     for engine in engines.into_iter().flatten() {
         // The second time between those that are there.

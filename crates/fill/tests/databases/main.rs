@@ -1,6 +1,7 @@
 //! Fills of real databases, and what `clean` leaves of them.
 
 mod bytes;
+mod collations;
 mod computed;
 mod conditions;
 mod counters;

@@ -45,6 +45,26 @@ fn rows_are_such_that_a_partition_takes_them() {
     assert_eq!(engine.number("SELECT count(*) FROM orders"), 0);
 }
 
+/// A `real` is equal to no number that is written with a point.
+#[test]
+fn rows_of_partitions_are_found_by_keys_of_several_types() {
+    let Some(engine) = Engine::postgres(
+        "CREATE TYPE state AS ENUM ('new', 'it''s old');
+CREATE DOMAIN amount AS int CHECK (value > 0);
+CREATE TABLE parts (id bigserial, day date NOT NULL, code uuid NOT NULL, ratio real NOT NULL, state state NOT NULL,
+  name char(4) NOT NULL, bytes bytea NOT NULL, price numeric(8,2) NOT NULL, amount amount NOT NULL,
+  at timestamptz NOT NULL, PRIMARY KEY (id, day, code, ratio, state, name, bytes, price, amount, at))
+  PARTITION BY RANGE (day);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM ('2000-01-01') TO ('2015-01-01');
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM ('2015-01-01') TO ('2040-01-01');",
+    ) else {
+        return;
+    };
+    engine.fill(&[("parts", 1200)]).expect("each is found by its key");
+    assert_eq!(engine.clean().expect("it goes"), 1200);
+    assert_eq!(engine.number("SELECT count(*) FROM parts"), 0);
+}
+
 #[test]
 fn rows_are_such_that_a_partition_of_mariadb_takes_them() {
     let Some(engine) = Engine::mariadb(

@@ -103,7 +103,7 @@ fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
         Engine::mariadb(&sql.replace("(9) PRIMARY", nopad)),
     ];
     for engine in engines.into_iter().flatten() {
-        asked_for(&engine, &["ab", "ab ", "ab  "]);
+        asked_for(&engine, &["ab", "ab ", "ab  "], 20);
         let found = "SELECT count(*) FROM codes WHERE code IN ('ab', 'ab ', 'ab  ')";
         assert_eq!(engine.number(found), 3);
         assert_eq!(engine.clean().expect("each is known again"), 20);
@@ -114,9 +114,22 @@ fn blanks_at_the_end_make_a_difference_where_the_database_says_so() {
 fn texts_of_a_regular_expression_that_are_asked_for_are_not_made_again() {
     let sql = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY CHECK (code ~ '^[A-Z]-[0-9]{2}$'), n INT);";
     let Some(engine) = Engine::postgres(sql) else { return };
-    asked_for(&engine, &["A-03", "B-05"]);
+    asked_for(&engine, &["A-03", "B-05"], 20);
     assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('A-03', 'B-05')"), 2);
     assert_eq!(engine.clean().expect("it goes"), 20);
+}
+
+#[test]
+fn texts_that_are_asked_for_are_not_made_up_once_more() {
+    let codes = "CREATE TABLE codes (code CHAR(1) PRIMARY KEY, n INT);";
+    let numbers = "CREATE TABLE codes (code VARCHAR(9) PRIMARY KEY, n INT);
+INSERT INTO codes SELECT g, g FROM generate_series(1, 20) g;";
+    let tables = [(codes, ["A", "K", "T"]), (numbers, ["21", "23", "300"])];
+    for (sql, values) in tables {
+        let Some(engine) = Engine::postgres(sql) else { return };
+        asked_for(&engine, &values, 26);
+        assert_eq!(engine.number("SELECT count(*) FROM codes"), 26);
+    }
 }
 
 #[test]
@@ -124,7 +137,7 @@ fn blanks_at_the_end_make_no_difference_to_characters_of_postgres() {
     let sql = "CREATE TABLE codes (code CHAR(6) PRIMARY KEY, n INT);
 INSERT INTO codes VALUES ('ab', 1);";
     let Some(engine) = Engine::postgres(sql) else { return };
-    asked_for(&engine, &["ab", "cd"]);
+    asked_for(&engine, &["ab", "cd"], 20);
     assert_eq!(engine.number("SELECT count(*) FROM codes WHERE code IN ('ab', 'cd')"), 2);
     assert_eq!(engine.clean().expect("it goes"), 19);
 }
@@ -134,16 +147,16 @@ fn nocase_of_sqlite_folds_the_letters_of_ascii_alone() {
     let sql = "CREATE TABLE codes (code VARCHAR(9) COLLATE NOCASE PRIMARY KEY, n INT);
 INSERT INTO codes VALUES ('\u{e9}t\u{e9}', 1);";
     let engine = Engine::sqlite(sql);
-    asked_for(&engine, &["\u{c9}t\u{e9}", "\u{dc}ber", "\u{fc}ber", "Abc", "abc"]);
+    asked_for(&engine, &["\u{c9}t\u{e9}", "\u{dc}ber", "\u{fc}ber", "Abc", "abc"], 20);
     let found = "SELECT count(*) FROM codes WHERE code IN ('\u{c9}t\u{e9}', '\u{dc}ber', '\u{fc}ber', 'ABC')";
     assert_eq!(engine.number(found), 4);
     assert_eq!(engine.clean().expect("it goes"), 19);
 }
 
-/// Fills a table to 20 rows, among which are those that requests ask for.
-fn asked_for(engine: &Engine, values: &[&str]) {
+/// Fills a table to so many rows, among which are those that requests ask for.
+fn asked_for(engine: &Engine, values: &[&str], rows: u64) {
     let values = values.iter().map(|value| ((*value).to_owned(), 1.0)).collect();
     let pool = PoolColumn { pool: "codes".into(), column: "code".into(), values };
     let change = |request: &mut Request| request.pools.push((pool, (0, 0)));
-    engine.fill_with(&[("codes", 20)], change).expect("a fill");
+    engine.fill_with(&[("codes", rows)], change).expect("a fill");
 }

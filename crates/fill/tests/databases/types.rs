@@ -91,6 +91,45 @@ fn single_bits_are_yes_or_no() {
 }
 
 #[test]
+fn several_bits_are_a_number() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE flags (id INT PRIMARY KEY, five BIT(5) NOT NULL, more BIT(64) NOT NULL, own BIT(20) UNIQUE);
+CREATE TABLE known (five BIT(5) NOT NULL, more BIT(64) NOT NULL);
+INSERT INTO known SELECT seq % 3 * 7, 18446744073709551610 + seq % 3 FROM seq_1_to_60;",
+    ) else {
+        return;
+    };
+    fill_twice(&engine, &[("flags", 300), ("known", 100)], &[("flags", 600), ("known", 150)]);
+    assert!(engine.number("SELECT count(DISTINCT five + 0) FROM flags") > 20);
+    assert_eq!(engine.number("SELECT count(DISTINCT own + 0) FROM flags"), 600);
+    let values =
+        "five IN (0, 7, 14) AND more BETWEEN 18446744073709551610 AND 18446744073709551612";
+    assert_eq!(engine.number(&format!("SELECT count(*) FROM known WHERE {values}")), 150);
+    assert_eq!(engine.clean().expect("it goes"), 690);
+}
+
+#[test]
+fn geometries_are_those_that_are_there() {
+    let Some(engine) = Engine::mariadb(
+        "CREATE TABLE places (id INT PRIMARY KEY, at POINT NOT NULL, area GEOMETRY);
+CREATE TABLE ways (name VARCHAR(9), way LINESTRING NOT NULL);
+INSERT INTO places SELECT seq, POINT(seq % 9, 0.1), IF(seq % 2, ST_GeomFromText('POINT(1 2)', 4326), NULL)
+  FROM seq_1_to_60;
+INSERT INTO ways SELECT 'a', ST_GeomFromText('LINESTRING(0 0,1 1)') FROM seq_1_to_60;
+CREATE TABLE others (id INT PRIMARY KEY, at POINT NOT NULL);",
+    ) else {
+        return;
+    };
+    engine.fill(&[("places", 300), ("ways", 80)]).expect("a fill");
+    let own =
+        "ST_X(at) BETWEEN 0 AND 8 AND ST_Y(at) = 0.1 AND (area IS NULL OR ST_SRID(area) = 4326)";
+    assert_eq!(engine.number(&format!("SELECT count(*) FROM places WHERE {own}")), 300);
+    assert_eq!(engine.clean().expect("it goes"), 260);
+    let why = engine.fill(&[("others", 9)]).expect_err("none is there").to_string();
+    assert!(why.starts_with("others.at: values of the type point cannot be made up"), "{why}");
+}
+
+#[test]
 fn texts_whose_beginnings_have_to_differ_do() {
     let Some(engine) = Engine::mariadb(
         "CREATE TABLE pages (id INT PRIMARY KEY, url TEXT NOT NULL, title VARCHAR(80) NOT NULL,

@@ -6,7 +6,7 @@
 mod draw;
 mod routes;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -26,8 +26,8 @@ const REACHED: [(&str, f64, usize); 3] =
 struct Judged {
     name: String,
     f1: f64,
-    /// Routes with a fixed segment that was taken for a value, with the template that it became.
-    lost: BTreeSet<String>,
+    /// Routes with a fixed segment that was taken for a value, with one of the templates that they became.
+    lost: BTreeMap<String, String>,
     /// Templates that several routes share, and routes in several templates.
     wrong: Vec<String>,
 }
@@ -42,13 +42,13 @@ fn judge(path: &Path, seed: u64) -> Judged {
     survey.read(log.text.as_bytes(), 0, &mut format.reader());
     let surveyed = survey.finish(3_600).unwrap();
     let mut both: HashMap<(String, String), u64> = HashMap::new();
-    let mut lost = BTreeSet::new();
+    let mut lost = BTreeMap::new();
     for ((method, path), route) in &log.requests {
         let (template, fixed) = template_of(&surveyed, path);
         let truth = &app.routes[*route];
         for (at, segment) in truth.segments.iter().enumerate() {
             if segment.is_fixed() && fixed.get(at) == Some(&false) {
-                lost.insert(format!("{} -> {template}", truth.text));
+                lost.entry(truth.text.clone()).or_insert_with(|| template.clone());
             }
         }
         *both.entry((truth.text.clone(), format!("{method} {template}"))).or_insert(0) += 1;
@@ -145,7 +145,9 @@ fn half(folder: &str, seed: u64, details: Details) -> (f64, usize, usize) {
             println!("{name}: F1 {:.4}, {} routes lost fixed words", app.f1, app.lost.len());
         }
         if matches!(details, Details::Lost | Details::All) {
-            app.lost.iter().for_each(|lost| println!("    lost {lost}"));
+            for (route, template) in &app.lost {
+                println!("    lost {route} -> {template}");
+            }
         }
         if details == Details::All {
             app.wrong.iter().take(12).for_each(|wrong| println!("    {wrong}"));

@@ -124,7 +124,8 @@ fn begin(
     let rows = Rows::compile(schema, &survey.facts)?;
     let added: Vec<u64> = survey.sizes.iter().map(|size| size.add).collect();
     let slow = fill::slow_removals(database, schema, &survey.facts, &added)?;
-    let plan = shown::plan(schema, &survey, &rows) + &shown::slow(schema, &slow);
+    let slow = shown::slow(schema, &survey.facts, &added, &slow);
+    let plan = shown::plan(schema, &survey, &rows) + &slow;
     if args.dry_run {
         return Ok(output::print(&(plan + &shown::rows(schema, &survey.facts, &rows)?)));
     }
@@ -211,8 +212,9 @@ fn clean(
     let (mut removed, mut left, mut gone) = (0, 0, Vec::new());
     for mut fill in fills.into_iter().rev() {
         let schema = &fill.numbered(schema)?;
-        let slow = fill::slow_removals(database, schema, &fill.facts, &fill.rows_of_tables())?;
-        say_all(args, &shown::slow(schema, &slow));
+        let rows = fill.rows_of_tables();
+        let slow = fill::slow_removals(database, schema, &fill.facts, &rows)?;
+        say_all(args, &shown::slow(schema, &fill.facts, &rows, &slow));
         let mut meter = watch(args, database)?;
         let outcome = fill::clean(database, schema, &mut fill, replaced, &mut |progress| {
             meter.show(progress)

@@ -8,6 +8,7 @@ use super::fresh::MOST_COUNTED;
 use crate::error::Result;
 use crate::rows::Maker;
 use crate::rows::distinct::{Distinct, Form};
+use crate::rows::limits::LONGEST_CODE;
 use crate::schema::{Type, Unique};
 use crate::value::Value;
 
@@ -203,6 +204,14 @@ impl Board<'_> {
                     true => (least..=most).map(|units| Value::Decimal { units, scale }).collect(),
                     false => Vec::new(),
                 }
+            }
+            Type::Text { .. } if self.limits[column].one_of.is_none() => {
+                let limits = &self.limits[column];
+                let is_free = limits.like.is_none()
+                    && limits.matches.is_none()
+                    && self.facts.columns[column].wanted.is_empty();
+                let most = limits.longest.filter(|most| is_free && *most <= LONGEST_CODE);
+                most.map_or_else(Vec::new, |most| self.free_codes(column, most))
             }
             _ if self.rank(column, false).is_none() => self.values(column),
             _ => Vec::new(),

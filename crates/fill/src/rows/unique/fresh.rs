@@ -9,11 +9,10 @@ use model::random::Permutation;
 use super::{Board, FIRST_DAY, FIRST_PRIVATE, LAST_DAY, LAST_PRIVATE};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
-use crate::facts::ColumnFacts;
 use crate::kind::{Kind, kind_of, kind_of_new};
 use crate::learn;
-use crate::rows::distinct::{Distinct, Form, TextForm};
-use crate::rows::limits::{Letters, fixed};
+use crate::rows::distinct::{Distinct, Form, TextForm, number_in};
+use crate::rows::limits::{LONGEST_CODE, Letters, codes, fixed};
 use crate::rows::series::{highest, numbers};
 use crate::schema::Type;
 use crate::times::{DAY, SECOND};
@@ -70,7 +69,7 @@ impl Board<'_> {
                 (Form::Inet, start)
             }
             Type::Inet6 => (Form::Inet6, self.namespace(column, 60)),
-            _ => self.text(column, facts, &room)?,
+            _ => self.text(ask, &room)?,
         };
         // Between the numbers of others, rows are found one by one.
         let above = facts.highest.is_none_or(|highest| start > i128::from(highest));
@@ -213,13 +212,10 @@ impl Board<'_> {
         i128::from(key & ((1 << (bits - 1)) - 1))
     }
 
-    fn text(
-        &self,
-        column: usize,
-        facts: &ColumnFacts,
-        room: &dyn Fn(f64, &str) -> Result<()>,
-    ) -> Result<(Form, i128)> {
-        let (of, limits) = (&self.table.columns[column], &self.limits[column]);
+    fn text(&self, ask: Ask<'_>, room: &dyn Fn(f64, &str) -> Result<()>) -> Result<(Form, i128)> {
+        let column = ask.column;
+        let (of, facts) = (&self.table.columns[column], &self.facts.columns[column]);
+        let limits = &self.limits[column];
         let most = limits.longest.unwrap_or(usize::MAX);
         let form = facts.learned.form.as_ref();
         let by_name = match facts.learned.is_known() {
@@ -233,10 +229,10 @@ impl Board<'_> {
             return Ok((Form::Places(places), first.into()));
         }
         if let Some(pattern) = &limits.like {
-            return self.of_pattern(column, pattern, (kind, most), room);
+            return self.of_pattern(ask, pattern, (kind, most), room);
         }
         if form == Some(&learn::Form::Number(0)) && limits.shortest <= 1 {
-            let start = i128::from(facts.trailing) + 1;
+            let start = self.unasked(ask, None, i128::from(facts.trailing) + 1);
             let digits = most.min(18) as u32;
             room(10_f64.powi(digits as i32) - start as f64, &of.type_name)?;
             return Ok((Form::Digits, start));
@@ -255,29 +251,30 @@ impl Board<'_> {
         if kind == Kind::Uuid && most >= 36 {
             return Ok((Form::Uuid, self.namespace(column, 60)));
         }
-        if most <= 3 {
-            let codes = codes(most, &facts.taken, limits.letters == Some(Letters::Small));
+        if most <= LONGEST_CODE {
+            let codes = self.free_codes(column, most);
             room(codes.len() as f64, &format!("{} in letters", of.type_name))?;
             return Ok((Form::OneOf(codes), 0));
         }
-        self.numbered(column, (kind, most), None, room)
+        self.numbered(ask, (kind, most), None, room)
     }
 
     /// Texts of a pattern of LIKE.
     fn of_pattern(
         &self,
-        column: usize,
+        ask: Ask<'_>,
         pattern: &str,
         (kind, most): (Kind, usize),
         room: &dyn Fn(f64, &str) -> Result<()>,
     ) -> Result<(Form, i128)> {
         if pattern.contains('%') {
             let most = most.saturating_sub(fixed(pattern));
-            return self.numbered(column, (kind, most), Some(pattern), room);
+            return self.numbered(ask, (kind, most), Some(pattern), room);
         }
         let digits = pattern.matches('_').count().min(18) as u32;
-        let trailing = i128::from(self.facts.columns[column].trailing);
+        let trailing = i128::from(self.facts.columns[ask.column].trailing);
         let start = if self.facts.rows > 0 { trailing + 1 } else { 0 };
+        let start = self.unasked(ask, Some(pattern), start);
         room(10_f64.powi(digits as i32) - start as f64, &format!("the pattern {pattern}"))?;
         Ok((Form::Pattern(pattern.to_owned()), start))
     }
@@ -285,13 +282,13 @@ impl Board<'_> {
     /// Texts that end in a number.
     fn numbered(
         &self,
-        column: usize,
+        ask: Ask<'_>,
         (kind, most): (Kind, usize),
         like: Option<&str>,
         room: &dyn Fn(f64, &str) -> Result<()>,
     ) -> Result<(Form, i128)> {
-        let (of, facts) = (&self.table.columns[column], &self.facts.columns[column]);
-        let limits = &self.limits[column];
+        let (of, facts) = (&self.table.columns[ask.column], &self.facts.columns[ask.column]);
+        let limits = &self.limits[ask.column];
         let least = limits.shortest.saturating_sub(like.map_or(0, fixed));
         let form = TextForm {
             kind,
@@ -312,12 +309,37 @@ impl Board<'_> {
         } else {
             start
         };
+        let start = self.unasked(ask, like, start);
         // Of exactly so many characters they are digits alone.
         let bare = least == most && !matches!(kind, Kind::Email | Kind::Phone);
         let spare = usize::from(!bare);
         let digits = most.saturating_sub(form.overhead() + spare).min(18) as u32;
         room(10_f64.powi(digits as i32) - start as f64, &of.type_name)?;
         Ok((Form::Text(form), start))
+    }
+
+    /// The first number, `start` or above, from which on as many in a row as are needed are in no text that requests ask
+    /// for.
+    fn unasked(&self, ask: Ask<'_>, pattern: Option<&str>, start: i128) -> i128 {
+        let wanted = self.facts.columns[ask.column].wanted.iter();
+        let mut asked: Vec<i128> = wanted.map(|text| number_in(text, pattern).into()).collect();
+        asked.sort_unstable();
+        asked.into_iter().fold(start, |start, number| {
+            let used = start..start + i128::from(ask.left);
+            if used.contains(&number) { number + 1 } else { start }
+        })
+    }
+
+    /// Codes of so many letters that are free.
+    pub(super) fn free_codes(&self, column: usize, most: usize) -> Vec<Value> {
+        let facts = &self.facts.columns[column];
+        // Databases may compare without regard to case.
+        let compared = |text: &String| facts.same_as(text).trim_end().to_uppercase();
+        let mut used: BTreeSet<String> =
+            facts.taken.iter().chain(&facts.wanted).map(compared).collect();
+        // Letters may be the same too, as I and Y in Lithuanian.
+        let all = codes(most, self.limits[column].letters);
+        all.filter(|code| used.insert(compared(code))).map(Value::Text).collect()
     }
 }
 
@@ -331,23 +353,4 @@ fn behind(least: i128, taken: Option<i128>) -> i128 {
 fn begin(wish: i128, (least, most): (i128, i128), left: u64) -> std::result::Result<i128, i128> {
     let last = most - i128::from(left) + 1;
     if last < least { Err((most - least + 1).max(0)) } else { Ok(wish.clamp(least, last)) }
-}
-
-/// Codes of so many letters that are free.
-fn codes(length: usize, taken: &[String], small: bool) -> Vec<Value> {
-    let first = if small { b'a' } else { b'A' };
-    let count = 26_usize.pow(length as u32);
-    let code = |number: usize| -> String {
-        (0..length)
-            .rev()
-            .map(|place| char::from(first + (number / 26_usize.pow(place as u32) % 26) as u8))
-            .collect()
-    };
-    // Databases may compare without regard to case.
-    let taken: BTreeSet<String> = taken.iter().map(|code| code.trim_end().to_uppercase()).collect();
-    (0..count)
-        .map(code)
-        .filter(|code| !taken.contains(&code.to_uppercase()))
-        .map(Value::Text)
-        .collect()
 }

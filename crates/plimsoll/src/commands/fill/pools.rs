@@ -34,7 +34,7 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
     })?;
     let allowed =
         AllowedFiles::of(path, &[]).map_err(|failure| Error::Usage(failure.to_string()))?;
-    let mut placed = Vec::new();
+    let (mut placed, mut named) = (Vec::new(), Vec::new());
     for (name, pool) in &document.workload().pools {
         let columns = match (&pool.file, &pool.values) {
             (Some(file), _) => {
@@ -49,6 +49,7 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
             (None, None) => continue,
         };
         for column in columns {
+            named.push(format!("{}.{}", column.pool, column.column));
             match fill::pools::place(schema, &column, &args.pool)? {
                 Some(place) => placed.push((column, place)),
                 None if args.quiet => {}
@@ -59,7 +60,15 @@ pub fn read(args: &FillArgs, schema: &Schema) -> fill::Result<Vec<Placed>> {
             }
         }
     }
-    Ok(placed)
+    // Its rows would be missed in the test.
+    match args.pool.iter().find(|(pool, _)| !named.contains(pool)) {
+        Some((pool, place)) => Err(Error::Usage(format!(
+            "--pool {pool}={place}: {} has values of no such pool and column{}",
+            path.display(),
+            if named.is_empty() { String::new() } else { format!(", but of {}", named.join(", ")) }
+        ))),
+        None => Ok(placed),
+    }
 }
 
 /// The columns of a pool's file, in the format that the pool or the file's name says.

@@ -58,8 +58,18 @@ pub fn plan(schema: &Schema, survey: &Survey, rows: &Rows) -> String {
     text
 }
 
-/// What will make `--clean` slow, and what helps.
-pub fn slow(schema: &Schema, removals: &[SlowRemoval]) -> String {
+/// What will make `--clean` slow, and what helps; `added` are the rows of each table that it removes.
+pub fn slow(schema: &Schema, facts: &Facts, added: &[u64], removals: &[SlowRemoval]) -> String {
+    let before = facts.tables.iter().map(|table| table.rows);
+    let counts: Vec<(u64, u64)> = before.zip(added.iter().copied()).collect();
+    let keyless = fill::looked_through(schema, &counts).into_iter().map(|at| {
+        format!(
+            "{}: it has no key, so that --clean looks through the table for each of the {} rows that it removes. It is \
+             quick where the table has a primary key before the fill\n",
+            schema.tables[at].name,
+            grouped(added[at])
+        )
+    });
     let line = |of: &SlowRemoval| {
         let child = &schema.tables[of.table];
         let reference = &child.references[of.reference];
@@ -74,7 +84,7 @@ pub fn slow(schema: &Schema, removals: &[SlowRemoval]) -> String {
             of.index
         )
     };
-    removals.iter().map(line).collect()
+    removals.iter().map(line).chain(keyless).collect()
 }
 
 /// The first rows of each table.

@@ -43,6 +43,8 @@ fn ids_of_pools_exist_and_have_their_share() {
     assert_eq!(engine.rows("SELECT group_concat(id) FROM users")[0][0].as_deref(), Some("1,2,3"));
     let none = engine.fill("--for shop.yaml --pool other.page=users.nothing").ends(2);
     assert!(none.stderr.contains("no column `nothing`"), "{none:#?}");
+    let none = engine.fill("--for shop.yaml --pool user.id=users.id").ends(2);
+    assert!(none.stderr.contains("no such pool and column, but of other.page, "), "{none:#?}");
 }
 
 #[test]
