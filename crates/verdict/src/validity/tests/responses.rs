@@ -41,8 +41,8 @@ fn a_type_that_has_no_empty_form_is_named_where_all_bodies_are_empty() {
         let mut run = closed();
         run.response_kinds = kinds.to_vec();
         change(&mut run);
-        assert_eq!(crate::judge(&run), closed().validity, "no rule says it");
-        crate::validity::empty_in_words(&run)
+        assert_eq!(judge(&run), closed().validity, "no rule says it");
+        empty_in_words(&run)
     };
     let json = "application/json; charset=utf-8";
     assert_eq!(
@@ -287,7 +287,7 @@ fn rules_about_connections_that_bring_more_or_end() {
             closed(),
             |run| {
                 run.totals.until_close = Some(10_000);
-                run.response_kinds = vec![model::kinds::ResponseKind {
+                run.response_kinds = vec![ResponseKind {
                     status: 200,
                     responses: 10_000,
                     least_bytes: 120,
@@ -334,7 +334,7 @@ fn few_failures_and_few_stray_bytes_are_nothing() {
 
 #[test]
 fn a_kind_that_begins_to_come_is_a_note_with_both_kinds() {
-    let kind = |beginning: &str| model::kinds::ResponseKind {
+    let kind = |beginning: &str| ResponseKind {
         status: 200,
         beginning: Some(beginning.into()),
         responses: 1_000,
@@ -371,7 +371,7 @@ fn responses_that_read_as_errors_are_a_note() {
     assert!(text.contains(words), "{text}");
     assert!(text.contains("--expect-body-like"), "{text}");
     let (_, codes, text) = judged(closed(), |run| {
-        let kind = model::kinds::ResponseKind { responses: 1_000, ..Default::default() };
+        let kind = ResponseKind { responses: 1_000, ..Default::default() };
         run.response_changes = vec![model::kinds::ResponseChange {
             how: model::kinds::Changed::Errors,
             share: 1.0,
@@ -391,7 +391,7 @@ fn a_part_that_is_redirected_is_a_note_with_where_to() {
         run.response_changes = vec![model::kinds::ResponseChange {
             how: model::kinds::Changed::Redirects,
             share: 0.3,
-            after: model::kinds::ResponseKind { status: 302, ..Default::default() },
+            after: ResponseKind { status: 302, ..Default::default() },
             ..Default::default()
         }];
     });
@@ -402,7 +402,7 @@ fn a_part_that_is_redirected_is_a_note_with_where_to() {
 
 #[test]
 fn what_the_warm_up_alone_had_is_a_note_with_both_kinds() {
-    let kind = |status| model::kinds::ResponseKind { status, ..Default::default() };
+    let kind = |status| ResponseKind { status, ..Default::default() };
     let (found, codes, text) = judged(closed(), |run| {
         run.response_changes = vec![model::kinds::ResponseChange {
             how: model::kinds::Changed::Warmup,
