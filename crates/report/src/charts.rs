@@ -153,7 +153,7 @@ pub fn search(record: &CapacitySearch) -> chart::Chart {
     let scaled = |value: f64| if unit == Unit::Nanoseconds { value / 1e9 } else { value };
     let level = |held: &SearchStep| chart::SearchLevel {
         level: held.step.level,
-        value: of(held).map(|margin| scaled(margin.value)),
+        value: of(held).filter(|margin| !margin.untried).map(|margin| scaled(margin.value)),
         tried: match held.judged.outcome {
             Outcome::Held => chart::Tried::Held,
             Outcome::Broke => chart::Tried::Broke,
@@ -219,6 +219,17 @@ mod tests {
     fn a_chart_of_a_search_has_the_first_sentence_of_what_came_out() {
         assert_eq!(first_sentence("208/s, at 1.5 ms. It ended. So."), "208/s, at 1.5 ms.");
         assert_eq!(first_sentence("208/s"), "208/s");
+    }
+
+    #[test]
+    fn a_step_that_did_not_try_the_objective_has_no_value() {
+        let (mut record, _) = sample::search();
+        let has_none =
+            |record: &CapacitySearch| search(record).table().to_csv().contains("search,11200,,");
+        assert!(!has_none(&record));
+        let margin = &mut record.steps[1].judged.margins[0];
+        (margin.value, margin.outcome, margin.untried) = (0.0, Outcome::Unclear, true);
+        assert!(has_none(&record), "{}", search(&record).table().to_csv());
     }
 
     #[test]

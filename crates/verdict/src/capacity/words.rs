@@ -455,7 +455,7 @@ fn nearest(search: &Search) -> Option<&super::Fed> {
 fn best_seen(search: &Search) -> String {
     let Some(fed) = nearest(search) else { return "no level was tried".to_owned() };
     let at = level_of(search.settings().kind, fed.step.level);
-    match fed.judged.margins.first() {
+    match fed.judged.margins.iter().find(|margin| !margin.untried) {
         Some(margin) => format!(
             "best level tried: {at}, where {} was {}",
             margin.objective,
