@@ -110,8 +110,11 @@ pub fn judge_against(
 }
 
 /// That one of two servers became another one between two rounds, in words: what is a sample of the one says nothing of the
-/// other. None where neither did.
+/// other. None where neither did, nor where a run has no response times, whose median is not one.
 pub fn changed(names: &[String; 2], rounds: &[[Run; 2]]) -> Option<String> {
+    if rounds.iter().flatten().any(|run| run.response_ns.count == 0) {
+        return None;
+    }
     let medians =
         |of: usize| -> Vec<f64> { rounds.iter().map(|pair| p50(&pair[of].response_ns)).collect() };
     let both = [medians(0), medians(1)];

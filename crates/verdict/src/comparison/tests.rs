@@ -295,6 +295,9 @@ fn a_server_that_becomes_another_one_between_rounds_is_named() {
         let run = |p50_us: u64| {
             let mut run = fixture::sound::closed();
             run.response_ns.p50 = p50_us * 1_000;
+            if p50_us == 0 {
+                run.response_ns.count = 0;
+            }
             run
         };
         let rounds: Vec<[Run; 2]> = medians_us.iter().map(|pair| pair.map(run)).collect();
@@ -315,6 +318,8 @@ fn a_server_that_becomes_another_one_between_rounds_is_named() {
         // One that pauses now and then, and one so quick that waking it counts.
         [[8_000, 8_000], [2_000, 8_000], [8_000, 8_000], [2_000, 8_000], [8_000, 8_000]],
         [[150, 150], [150, 150], [150, 150], [70, 150], [70, 150]],
+        // One that no longer responds, which is not a shorter time.
+        [[8_000, 8_000], [8_000, 8_000], [8_000, 8_000], [0, 8_000], [0, 8_000]],
     ] {
         assert_eq!(said(&alike), None, "{alike:?}");
     }
