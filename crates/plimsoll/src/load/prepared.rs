@@ -23,7 +23,7 @@ use crate::load::shape::{IdleWorkers, MOST_THREADS, Shape, threads};
 use crate::load::tls::{self, Tls};
 use measure::clock::now_unix_ns;
 
-/// Names in braces that are told of at most.
+/// The most names in braces that are reported.
 const MOST_UNFILLED: usize = 3;
 /// From so many connections on, opening them is a matter of seconds, and announced.
 const MANY: u64 = 100_000;
@@ -308,7 +308,7 @@ fn unfilled_paths(input: &LoadInput) -> Vec<String> {
     let paths = workload.endpoints.iter().map(|endpoint| &endpoint.path).chain(steps);
     let names: BTreeSet<&str> = paths.filter_map(|path| name_in_braces(path)).collect();
     let notice = |name: &str| {
-        format!("{{{name}}} in a path is sent as it is written: ${{{name}}} puts a value there")
+        format!("{{{name}}} in a path is sent as %7B{name}%7D: ${{{name}}} puts a value there")
     };
     names.into_iter().take(MOST_UNFILLED).map(notice).collect()
 }
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_braces_are_no_placeholders() {
+    fn the_first_name_in_braces_that_is_not_a_placeholder_is_found() {
         for (path, name) in [
             ("/users/{id}/orders", Some("id")),
             ("/users/{{id}}", Some("id")),

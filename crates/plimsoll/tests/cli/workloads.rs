@@ -374,12 +374,12 @@ fn a_body_larger_than_a_request_may_be_is_refused() {
 }
 
 #[test]
-fn a_path_with_a_name_in_braces_is_told_of_before_it_is_sent() {
+fn a_path_with_a_name_in_braces_is_reported_before_it_is_sent() {
     let (folder, target) = (Folder::new(), Target::start());
     let url = target.url("/");
     folder.put("w.yaml", format!("target: {url}\nendpoints: [{{path: '/users/{{id}}'}}]\n"));
     let ended = folder.plimsoll("run w.yaml -n 1 -q");
-    let told = "{id} in a path is sent as it is written: ${id} puts a value there";
+    let told = "{id} in a path is sent as %7Bid%7D: ${id} puts a value there";
     assert!(ended.stderr.contains(told), "{ended:#?}");
 }
 
