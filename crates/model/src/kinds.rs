@@ -15,7 +15,7 @@ use crate::units::Nanos;
 /// Cells of time at most.
 const MOST_CELLS: usize = 64;
 /// Kinds that a result lists at most, over all endpoints.
-const MOST_LISTED: usize = 64;
+pub const MOST_LISTED: usize = 64;
 
 /// A kind over the whole window, and cell by cell.
 #[derive(Debug, Clone, Default)]
