@@ -69,7 +69,7 @@ pub struct LoadLine {
     /// endpoint of which no request was due.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
-    /// Why not more; absent where nothing above was measured.
+    /// Why not more; absent where nothing above was measured, or where what broke there was not tried at the capacity.
     pub limited_by: Option<LimitedBy>,
     /// What an overload does to the target; absent where that was not tried.
     pub overload: Option<Overload>,
