@@ -76,8 +76,8 @@ pub struct ColumnFacts {
     pub weights: (Vec<f64>, Vec<f64>),
     /// Values that are taken, of a unique column with few possible values.
     pub taken: Vec<String>,
-    /// Texts of a unique column that are the same to the database as another one of those that may be written or are
-    /// taken: that one.
+    /// Texts of a unique column that the database takes for the same as an earlier one, each with that one: of those that
+    /// may be written, are asked for or are taken.
     #[serde(default)]
     pub alike: BTreeMap<String, String>,
     /// Where its counter stood: the last value, and whether that was given out.

@@ -218,10 +218,7 @@ fn uniques(database: &mut dyn Database, table: &Table, facts: &mut TableFacts) -
         }
         match &of.kind {
             kind if kind.is_continuous() => numbers::find(database, table, column, facts)?,
-            Type::Text { most } => {
-                let short = most.is_some_and(|most| most <= 3);
-                texts::find(database, table, column, short, facts)?;
-            }
+            Type::Text { .. } => texts::find(database, table, column, facts)?,
             Type::Inet => {
                 let sql = format!("SELECT {key} FROM {name} WHERE {key} IS NOT NULL");
                 let mut highest: Option<i64> = None;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
-/// The lock, where nobody holds it at this moment. A panic of who held it last is no reason to go without.
+/// The lock, unless somebody holds it at this moment. One that a panic has poisoned is given, too.
 pub(crate) fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),

@@ -7,7 +7,7 @@ const LONGEST: usize = 200;
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"];
 
 /// The known name that is nearest to `written`, whatever the case of the letters, if at most one character and a third of
-/// its characters differ, and not all of them. Never `written` itself.
+/// its characters differ, and less than half of them. Never `written` itself.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = |name: &str| name.chars().take(LONGEST + 1).count();
     if length(written) > LONGEST {
@@ -20,7 +20,7 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
             return None;
         }
         let distance = strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-        (distance <= 1 + length / 3 && distance < length).then_some((distance, name))
+        (distance <= 1 + length / 3 && 2 * distance < length).then_some((distance, name))
     });
     near.min().map(|(_, name)| name)
 }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_mistyped_name_is_recognized() {
-        let known = ["path", "method", "a", "success"];
+        let known = ["path", "method", "a", "success", "shared"];
         for (written, meant) in [
             ("pth", Some("path")),
             ("Path", Some("path")),
@@ -57,7 +57,9 @@ mod tests {
             ("methdo", Some("method")),
             ("sucess", Some("success")),
             ("latency", None),
-            // All of `a` would differ.
+            ("sharde", Some("shared")),
+            // Half of `shared` would differ, and all of `a`.
+            ("stores", None),
             ("b", None),
             ("", None),
         ] {

@@ -47,8 +47,9 @@ impl<'a> Headers<'a> {
         })
     }
 
-    /// For each name the fields from the first to the last that are called so, found in one walk: in them, look-ups of that
-    /// name find what they find in all. For who looks up several names that most heads do not have.
+    /// For each name a part of the fields: from the first field of that name to the last one, or nothing. A look-up of the name
+    /// finds in its part what it would find in all fields. One walk finds all parts, so this saves time where several names are
+    /// looked up that most heads do not have.
     pub fn parts<const N: usize>(&self, names: [&str; N]) -> [Self; N] {
         let mut found = [const { None::<Range<usize>> }; N];
         let mut at = 0;
@@ -71,13 +72,13 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The value of a field line that is called `name`. Where its colon would be is looked at first: nothing else is read of most lines
-/// that are called otherwise.
+/// The value of a field line if its name is `name`. The place of the colon is compared first: that alone rules out most lines with
+/// other names.
 #[inline]
 fn value_of<'a>(line: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let (own, rest) = line.split_at_checked(name.len())?;
     let value = rest.strip_prefix(b":")?;
-    // A name has no colon, whatever is asked for.
+    // A name that is asked for may have a colon, the name of a field has none.
     (own.eq_ignore_ascii_case(name.as_bytes()) && !own.contains(&b':')).then(|| trim(value))
 }
 

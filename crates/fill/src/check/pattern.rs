@@ -116,6 +116,12 @@ fn more(least: usize) -> u32 {
     MORE.max(least.min(MOST_MORE) as u32)
 }
 
+/// The same of what is within a repetition that comes `count` times: without sharing them, two repetitions would make a text as
+/// long as the square of what is needed.
+fn more_within(more: u32, count: u32) -> u32 {
+    (more / count.max(1)).max(more.min(MORE))
+}
+
 /// Texts by number: of each place a digit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Places(Vec<Place>);
@@ -157,8 +163,9 @@ impl Node {
             Self::Text(text) => out.push_str(text),
             Self::One(place) => out.push(place[draws.below(place.len() as u64) as usize]),
             Self::Repeat(node, least, most) => {
-                let more_of_it = u64::from((most - least).min(more));
-                let count = u64::from(*least) + draws.below(more_of_it + 1);
+                let more_of_it = draws.below(u64::from((most - least).min(more)) + 1);
+                let count = least + more_of_it as u32;
+                let more = more_within(more, count);
                 (0..count).for_each(|_| node.write(draws, more, out));
             }
             Self::All(nodes) => nodes.iter().for_each(|node| node.write(draws, more, out)),
@@ -179,6 +186,7 @@ impl Node {
             }
             Self::Repeat(node, least, longest) => {
                 let count = least.saturating_add(more).min(*longest);
+                let more = more_within(more, count);
                 return (0..count).all(|_| node.place(more, most, places));
             }
             Self::All(nodes) => return nodes.iter().all(|node| node.place(more, most, places)),

@@ -295,3 +295,18 @@ fn texts_of_regular_expressions_are_as_long_as_they_have_to_be() {
     }
     assert!(pattern.places((300, 400)).is_none());
 }
+
+#[test]
+fn repetitions_within_repetitions_do_not_multiply() {
+    let read = |pattern: &str| Pattern::read(pattern, true).expect("a simple pattern");
+    let length = |pattern: &Pattern, lengths| {
+        pattern.places(lengths).map(|places| places.text(0).chars().count())
+    };
+    let nested = read("^([A-F]+-)+$");
+    assert_eq!(length(&nested, (100, usize::MAX)), Some(101 * (9 + 1)));
+    let mut draws = Draws::of(7);
+    for _ in 0..50 {
+        assert!(nested.text((100, usize::MAX), &mut draws).len() <= 101 * (9 + 1));
+    }
+    assert_eq!(length(&read("^([A-F]+){1,2}$"), (24, 24)), Some(24));
+}

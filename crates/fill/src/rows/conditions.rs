@@ -21,8 +21,8 @@ pub fn places_of(dialect: Dialect, table: &Table, column: usize) -> Option<Place
     conditions.limits.get(column)?.places()
 }
 
-/// The texts from which those of a column are chosen: those that conditions list, or codes of letters where there is room
-/// for no more; none where others are made up.
+/// The texts that those of a column are chosen from, where they are few: those that conditions list, or all codes of letters
+/// of a column that is as short as codes. None where texts are made up in other ways.
 pub fn few_texts_of(
     dialect: Dialect,
     table: &Table,

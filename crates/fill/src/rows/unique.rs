@@ -15,7 +15,7 @@ use model::quote::grouped;
 use model::random::Permutation;
 
 use super::Maker;
-use super::limits::Limits;
+use super::limits::{LONGEST_CODE, Limits};
 use super::link::{Deal, Link};
 use crate::draw::key_of;
 use crate::error::{Result, unsatisfiable};
@@ -176,7 +176,7 @@ impl Board<'_> {
         if self.limits[column].one_of.is_some() {
             return None;
         }
-        let roomy = self.limits[column].longest.is_none_or(|most| most > 3);
+        let roomy = self.limits[column].longest.is_none_or(|most| most > LONGEST_CODE);
         let in_a_row = !of.counted && self.limits[column].remainder.is_none();
         match &of.kind {
             Type::Int { .. } if with_parent && in_a_row => Some(0),

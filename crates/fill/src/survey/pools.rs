@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
-use crate::database::{Database, all};
+use crate::database::{Database, all, selected};
 use crate::error::Result;
 use crate::schema::{Dialect, Schema, Type};
 use crate::words::is_uuid;
@@ -97,6 +97,7 @@ fn found(
 ) -> Result<Vec<String>> {
     let (table, of) = (&schema.tables[at], &schema.tables[at].columns[column]);
     let (name, key) = (table.name.sql(schema.dialect), schema.dialect.quoted(&of.name));
+    let shown = selected(schema.dialect, table, &[column]);
     let mut there = Vec::new();
     for chunk in values.chunks(LIST) {
         let literal = |value: &Wanted| match &of.kind {
@@ -104,7 +105,7 @@ fn found(
             _ => schema.dialect.literal(&value.text),
         };
         let list: Vec<String> = chunk.iter().map(literal).collect();
-        let sql = format!("SELECT {key} FROM {name} WHERE {key} IN ({})", list.join(", "));
+        let sql = format!("SELECT {shown} FROM {name} WHERE {key} IN ({})", list.join(", "));
         there.extend(all(database, &sql)?.into_iter().flatten().flatten());
     }
     Ok(there)

@@ -7,24 +7,24 @@ use crate::check::Places;
 use crate::database::Database;
 use crate::error::Result;
 use crate::facts::TableFacts;
-use crate::rows::{number_in, pattern_of, places_of};
+use crate::rows::{few_texts_of, number_in, pattern_of, places_of};
 use crate::schema::Table;
 
 /// Groups at most that numbers are told apart by: 8 MiB.
 const MOST_GROUPS: i64 = 1 << 26;
 
-/// What texts of a column are taken: their highest number, all of them where they are few (`short`, or under conditions),
-/// and the numbers that none has of those that a regular expression counts.
+/// What texts of a column are taken: their highest number, all of them where new ones are chosen from a few, the first under
+/// other conditions, and the numbers that none has of those that a regular expression counts.
 pub fn find(
     database: &mut dyn Database,
     table: &Table,
     column: usize,
-    short: bool,
     facts: &mut TableFacts,
 ) -> Result<()> {
     let dialect = database.dialect();
     let (name, key) = (table.name.sql(dialect), dialect.quoted(&table.columns[column].name));
     let checked = is_checked(table, column, facts.partitions.as_deref());
+    let few = !few_texts_of(dialect, table, column, facts.partitions.as_deref()).is_empty();
     let pattern = pattern_of(dialect, table, column);
     let places = places_of(dialect, table, column);
     let number = |text: &str| places.as_ref().and_then(|places| places.number(text));
@@ -42,7 +42,7 @@ pub fn find(
         if let Some(number) = number(text) {
             numbers.add(number);
         }
-        if short || (checked && taken.len() < MOST_LISTED) {
+        if few || (checked && taken.len() < MOST_LISTED) {
             taken.insert(text.to_owned());
         }
         Ok(())

@@ -36,6 +36,18 @@ fn what_no_row_can_meet_is_named_and_nothing_is_written() {
     }
 }
 
+/// More than are listed of other texts under conditions.
+#[test]
+fn codes_that_a_condition_keeps_short_are_all_known() {
+    let engine = Engine::sqlite(
+        "CREATE TABLE codes (code TEXT PRIMARY KEY CHECK (length(code) = 3), n INT);
+WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2999)
+INSERT INTO codes SELECT char(65 + i / 676, 65 + i / 26 % 26, 65 + i % 26), 1 FROM n;",
+    );
+    engine.fill(&[("codes", 4000)]).expect("a fill");
+    assert_eq!(engine.number("SELECT count(*) FROM codes"), 4000);
+}
+
 #[test]
 fn texts_are_of_the_pattern_of_glob() {
     let engine = Engine::sqlite(

@@ -12,7 +12,8 @@ use crate::locks::try_lock;
 const PAGE_BYTES: usize = 64 * 1024;
 /// Pages of each worker: 4 MiB, which are some ten thousand requests.
 const PAGES: usize = 64;
-/// From this fill on a page goes to the queue at the end of a batch: the batch that fills it has to wait for the queue.
+/// A page with at least so many bytes goes to the queue at the end of a batch: one that becomes full during a batch has to be
+/// exchanged at once.
 const NEARLY_FULL: usize = PAGE_BYTES / 8 * 7;
 /// How long a request may wait in a page that does not fill up.
 const HAND_OVER_NS: u64 = 100_000_000;
@@ -99,7 +100,7 @@ impl PageQueue {
 }
 
 /// What a worker writes requests with. Allocates nothing once it is made, and holds a lock only while two pages change
-/// places. It waits for that lock only where one batch of events fills what is left of a nearly full page.
+/// places. It waits for that lock only where a page becomes full during a batch of events.
 #[derive(Debug)]
 pub struct PageWriter {
     queue: Arc<PageQueue>,

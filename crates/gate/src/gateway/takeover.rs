@@ -60,8 +60,8 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Has a configuration ask for as many threads as the earlier gateway had of each listener: each thread has its socket. If
-    /// that changes it, what is to be said of it.
+    /// Sets the number of threads to that of the earlier gateway, of which each had its socket of each listener. Returns a note
+    /// where the configuration asks for another number.
     pub(super) fn keep_threads(&self, config: &mut Config) -> Option<String> {
         let had = self.listeners.iter().map(|(_, own)| own.len()).find(|had| *had > 0)?;
         let asked = config.workers.as_ref().map(|workers| *workers.get_ref());

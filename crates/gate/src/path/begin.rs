@@ -19,13 +19,12 @@ use super::worker::Worker;
 use crate::keys::{Entry, is_like_key};
 use crate::policy::{Decision, Facts, KeySource, Problem, Refusal, Ticket};
 
-/// The header fields that are looked up in every request. Most requests have few of them, so that one walk over all fields does
-/// for all look-ups.
+/// The header fields that are looked up in every request, found in one walk over all fields: see [`Headers::parts`].
 pub(super) struct LookedUp<'a> {
     via: Headers<'a>,
     connection: Headers<'a>,
     authorization: Headers<'a>,
-    /// By the name that keys have of their own.
+    /// The header that is configured for keys.
     key: Headers<'a>,
 }
 

@@ -20,8 +20,8 @@ pub(super) struct Found<'a> {
     pub(super) by_bearer: bool,
 }
 
-/// Looks for the key: `named` has the fields by the name that keys have of their own, `authorization` those by that name. A
-/// parameter's value that has escapes is decoded into `room`.
+/// Looks for the key: `named` has all fields of the header that is configured for keys, `authorization` all of `Authorization`;
+/// either may have others too. A parameter's value that has escapes is decoded into `room`.
 ///
 /// A header of its own or the query parameter is meant for the gateway alone, so `Authorization` is then the
 /// upstream's and is passed on.

@@ -318,8 +318,8 @@ impl Board<'_> {
         Ok((Form::Text(form), start))
     }
 
-    /// The first number, `start` or above, from which on as many in a row as are needed are in no text that requests ask
-    /// for.
+    /// The first number from `start` on that begins as many numbers in a row as are needed, none of which is in a text that
+    /// requests ask for.
     fn unasked(&self, ask: Ask<'_>, pattern: Option<&str>, start: i128) -> i128 {
         let wanted = self.facts.columns[ask.column].wanted.iter();
         let mut asked: Vec<i128> = wanted.map(|text| number_in(text, pattern).into()).collect();
