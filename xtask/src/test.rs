@@ -18,7 +18,7 @@ pub const ALL: &str = "PLIMSOLL_TEST_ALL";
 /// How many tests of a program run at once, as libtest reads it.
 const THREADS: &str = "RUST_TEST_THREADS";
 /// Most tests wait for programs that they started, so that more of them than processors take less time.
-const TESTS_PER_PROCESSOR: usize = 2;
+const TESTS_PER_PROCESSOR: usize = 3;
 
 /// One check: fails with what to correct.
 struct Step {
