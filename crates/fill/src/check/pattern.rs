@@ -87,17 +87,18 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// A text of it, of a number of characters that is allowed where some draws find one.
-    pub fn text(&self, (least, most): (usize, usize), draws: &mut Draws) -> String {
-        let (mut text, more) = (String::new(), more(least));
+    /// A text of it, of a number of characters that is allowed where one is found: a repetition that may be long is seldom as
+    /// long as it has to be, so that texts of one length are tried after some draws.
+    pub fn text(&self, lengths: (usize, usize), draws: &mut Draws) -> String {
+        let (mut text, more) = (String::new(), more(lengths.0));
         for _ in 0..20 {
             text.clear();
             self.made.write(draws, more, &mut text);
-            if (least..=most).contains(&text.chars().count()) {
-                break;
+            if (lengths.0..=lengths.1).contains(&text.chars().count()) {
+                return text;
             }
         }
-        text
+        self.places(lengths).map_or(text, |places| places.drawn(draws))
     }
 
     /// The characters for each place of texts of it that all have the same length, which is allowed. Whatever stands at
@@ -130,6 +131,11 @@ impl Places {
     /// How many texts there are, if there are not more than can be counted.
     pub fn count(&self) -> i64 {
         self.0.iter().fold(1, |count: i64, place| count.saturating_mul(place.len() as i64))
+    }
+
+    /// Any of the texts.
+    fn drawn(&self, draws: &mut Draws) -> String {
+        self.0.iter().map(|place| place[draws.below(place.len() as u64) as usize]).collect()
     }
 
     /// The text of a number below [`Places::count`].
