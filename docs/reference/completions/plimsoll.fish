@@ -342,7 +342,7 @@ uring\t'io_uring'
 epoll\t'epoll'"
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l open -d 'Ask for no key, whatever the store has'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l watch -d 'Read the configuration again when it changes, or a load line, certificate, key or authority that it names'
-complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l take-over -d 'Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no connection is lost. Other listeners may be added or left out'
+complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l take-over -d 'Take the listeners of the gateway that runs on the same first port and store, so that no client is refused; that one ends once this one serves and its own requests are answered. Other listeners may be added or left out'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -l check -d 'Check the configuration and every file that a start needs, and start nothing: no port is bound'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s v -s V -l version -d 'Print the version'
 complete -c plimsoll -n "__fish_plimsoll_using_subcommand gate; and not __fish_seen_subcommand_from keys usage export help" -s h -l help -d 'Print help (see more with \'--help\')'

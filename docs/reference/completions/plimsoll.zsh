@@ -444,7 +444,7 @@ uring\:"io_uring"
 epoll\:"epoll"))' \
 '--open[Ask for no key, whatever the store has]' \
 '--watch[Read the configuration again when it changes, or a load line, certificate, key or authority that it names]' \
-'--take-over[Take the listeners of the gateway that runs on the same first port and store; it ends once this one serves, and no connection is lost. Other listeners may be added or left out]' \
+'--take-over[Take the listeners of the gateway that runs on the same first port and store, so that no client is refused; that one ends once this one serves and its own requests are answered. Other listeners may be added or left out]' \
 '--check[Check the configuration and every file that a start needs, and start nothing\: no port is bound]' \
 '-v[Print the version]' \
 '-V[Print the version]' \
