@@ -438,7 +438,9 @@ fn a_notebook_keeps_what_was_tried() {
     assert!(
         (shares.sum::<f64>() - 1.0).abs() < 0.01 && left["us_per_request"].as_f64() > Some(0.0)
     );
-    assert!(left["functions"][0]["name"].is_string(), "{left}");
+    // A server that got little of a processor leaves too few samples for a function of its own.
+    let functions = left["functions"].as_array().expect("a list");
+    assert!(functions.iter().all(|function| function["name"].is_string()), "{left}");
     let page =
         fs::read_to_string(folder.path().join("plimsoll-out/tune/report.html")).expect("a page");
     assert!(page.contains("id=\"left\"") && page.contains("data-flame"), "what is left");

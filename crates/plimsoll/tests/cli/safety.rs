@@ -201,7 +201,7 @@ fn files_are_their_owner_s_and_links_in_a_folder_lead_nowhere() {
     for name in ["run.json", "run.journal", "report.html", "timeline.csv"] {
         let link = folder.path().join("out").join(name);
         symlink(&victim, &link).expect("a link");
-        folder.plimsoll(&line).refuses(2, "is no such file of plimsoll's");
+        folder.plimsoll(&line).refuses(2, "although plimsoll did not write it");
         fs::remove_file(link).expect("it is there");
     }
     folder.plimsoll(&line).measured();
