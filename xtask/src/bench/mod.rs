@@ -41,8 +41,8 @@ const SHB: &str = "0.6.0";
 
 type Measure = fn(&Bench) -> Result<Vec<Row>>;
 
-/// How many times longer than a turn's round a client runs that runs alone from its start to its end.
-const WHOLE_RUN: u32 = 3;
+/// How many times longer than others two clients run that are compared alone.
+const PAIR: u32 = 3;
 
 /// Something that is measured, giving a few rows.
 struct Case {
@@ -248,9 +248,10 @@ impl Bench {
         rounds::interleave(&clients, self.seconds, self.rounds)
     }
 
-    /// Closed loops one after another, for so long that what a program does once, at its start and end, hardly counts.
-    fn one_after_another<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {
-        rounds::interleave(&clients, self.seconds * WHOLE_RUN, self.rounds)
+    /// Two clients in turns. What a program does by the clock it does while it is paused too: the fewer take turns, the less of it
+    /// counts too much. They run for so long that what is done once, at the start and the end, hardly counts.
+    fn pair(&self, one: Client, other: Client) -> Result<[Series; 2]> {
+        rounds::take_turns(&[one, other], self.seconds * PAIR, self.rounds)
     }
 
     fn take_turns<const N: usize>(&self, clients: [Client; N]) -> Result<[Series; N]> {

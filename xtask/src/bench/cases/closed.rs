@@ -36,24 +36,24 @@ pub fn keepalive(bench: &Bench) -> Result<Vec<Row>> {
     for (connections, uring_reach, epoll_reach) in [(100, 0.78, 0.92), (500, 0.68, 0.75)] {
         let ours = |io, at| bench.client(&format!("-t1 -c{connections} --io {io}"), &servers[at]);
         let bare = |io, at| bench.bare_loop(io, connections, None, &servers[at]);
-        let clients = [
-            Client::wrk(connections, &servers[0]),
-            ours("uring", 1)?,
-            ours("epoll", 2)?,
-            bare("uring", 3)?,
-            bare("epoll", 4)?,
-        ];
-        let [wrk, uring, epoll, bare_uring, bare_epoll] = bench.one_after_another(clients)?;
-        let wrk = ("wrk", &wrk);
+        let beside_wrk = |client| bench.pair(Client::wrk(connections, &servers[0]), client);
         let what = |io, figure| format!("keep-alive, {io}, c={connections}: {figure}");
+        let [wrk, uring] = beside_wrk(ours("uring", 1)?)?;
+        let wrk = ("wrk", &wrk);
         rows.extend([
             ratio(what("io_uring", "CPU over wrk's"), &uring, wrk, Reach::AtMost(uring_reach)),
             user_space(what("io_uring", "CPU in user space"), &uring, wrk, Reach::AtMost(0.5)),
+        ]);
+        let [wrk, epoll] = beside_wrk(ours("epoll", 2)?)?;
+        let wrk = ("wrk", &wrk);
+        rows.extend([
             ratio(what("epoll", "CPU over wrk's"), &epoll, wrk, Reach::AtMost(epoll_reach)),
             user_space(what("epoll", "CPU in user space"), &epoll, wrk, Reach::Nothing),
-            ratio(what("io_uring", "the bare loop's"), &bare_uring, wrk, Reach::Nothing),
-            ratio(what("epoll", "the bare loop's"), &bare_epoll, wrk, Reach::Nothing),
         ]);
+        for (io, name, at) in [("uring", "io_uring", 3), ("epoll", "epoll", 4)] {
+            let [wrk, bare] = beside_wrk(bare(io, at)?)?;
+            rows.push(ratio(what(name, "the bare loop's"), &bare, ("wrk", &wrk), Reach::Nothing));
+        }
     }
     Ok(rows)
 }
@@ -65,13 +65,11 @@ pub fn nginx(bench: &Bench) -> Result<Vec<Row>> {
     for connections in [100, 500] {
         let ours = bench.client(&format!("-t1 -c{connections}"), &second)?;
         let bare = bench.bare_loop("uring", connections, None, &third)?;
-        let clients = [Client::wrk(connections, &first), ours, bare];
-        let [wrk, ours, bare] = bench.one_after_another(clients)?;
         let what = |figure| format!("keep-alive, nginx, c={connections}: {figure}");
-        rows.extend([
-            ratio(what("CPU over wrk's"), &ours, ("wrk", &wrk), Reach::AtMost(0.88)),
-            ratio(what("the bare loop's"), &bare, ("wrk", &wrk), Reach::Nothing),
-        ]);
+        let [wrk, ours] = bench.pair(Client::wrk(connections, &first), ours)?;
+        rows.push(ratio(what("CPU over wrk's"), &ours, ("wrk", &wrk), Reach::AtMost(0.88)));
+        let [wrk, bare] = bench.pair(Client::wrk(connections, &first), bare)?;
+        rows.push(ratio(what("the bare loop's"), &bare, ("wrk", &wrk), Reach::Nothing));
     }
     Ok(rows)
 }

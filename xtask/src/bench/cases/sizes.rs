@@ -116,17 +116,13 @@ pub fn short(bench: &Bench) -> Result<Vec<Row>> {
     let [first, second, third] = bench.targets::<3>()?;
     let mut rows = Vec::new();
     for (connections, reach) in [(100, 0.97), (500, 0.96)] {
-        let clients = [
-            bench.shb(connections, &first)?,
-            bench.client(&format!("-t1 -c{connections} --io uring"), &second)?,
-            bench.bare_loop("uring", connections, None, &third)?,
-        ];
-        let [shb, ours, bare] = bench.one_after_another(clients)?;
+        let ours = bench.client(&format!("-t1 -c{connections} --io uring"), &second)?;
+        let bare = bench.bare_loop("uring", connections, None, &third)?;
         let what = |figure| format!("keep-alive, io_uring, c={connections}: {figure}");
-        rows.extend([
-            ratio(what("CPU over shb's"), &ours, ("shb", &shb), Reach::AtMost(reach)),
-            ratio(what("the bare loop's"), &bare, ("shb", &shb), Reach::Nothing),
-        ]);
+        let [shb, ours] = bench.pair(bench.shb(connections, &first)?, ours)?;
+        rows.push(ratio(what("CPU over shb's"), &ours, ("shb", &shb), Reach::AtMost(reach)));
+        let [shb, bare] = bench.pair(bench.shb(connections, &first)?, bare)?;
+        rows.push(ratio(what("the bare loop's"), &bare, ("shb", &shb), Reach::Nothing));
     }
     Ok(rows)
 }
