@@ -328,11 +328,12 @@ fn report(rows: &[Row], bench: &Bench) -> Result<()> {
     let promised = rows.iter().filter_map(Row::met);
     println!("\n{}", row::table(rows));
     println!(
-        "{} of {} promises met; medians of {} interleaved rounds of {} s",
+        "{} of {} promises met; medians of {} interleaved rounds of {} s, of pairs {} s",
         promised.clone().filter(|met| *met).count(),
         promised.count(),
         bench.rounds,
-        bench.seconds
+        bench.seconds,
+        bench.seconds * PAIR
     );
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let folder = repo::root().join("bench/out");
